@@ -1,0 +1,130 @@
+package job
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Defaults of a definition. A value left out takes these.
+const (
+	DefaultTenant       = "default"
+	DefaultPool         = "fast-io"
+	DefaultZone         = "UTC"
+	DefaultTimeout      = Duration(60 * time.Second)
+	DefaultMaxAttempts  = 5
+	DefaultRetryBase    = Duration(time.Second)
+	DefaultRetryMax     = Duration(5 * time.Minute)
+	DefaultRetryMaxAge  = Duration(24 * time.Hour)
+	DefaultMaxLost      = 3
+	DefaultTolerance    = Duration(60 * time.Second)
+	DefaultMisfireMax   = 1000
+	DefaultCatchUpLimit = Duration(24 * time.Hour) // window of a job without any misfire key
+)
+
+// Bounds of a definition.
+const (
+	MaxPayload     = 32 << 10 // bytes
+	MaxDescription = 1000     // characters
+	MaxLabels      = 20
+	MaxTimeout     = Duration(12 * time.Hour)
+)
+
+// Target says what an execution does. Exactly one member is set.
+type Target struct {
+	Webhook *Webhook       `json:"webhook,omitempty"`
+	Log     *LogTarget     `json:"log,omitempty"`
+	Handler *HandlerTarget `json:"handler,omitempty"`
+}
+
+// Webhook is an HTTP POST of the payload to URL.
+type Webhook struct {
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// LogTarget writes the payload's size and the execution's id to the worker's
+// log: for demonstrations and for trying out schedules.
+type LogTarget struct {
+	Message string `json:"message,omitempty"`
+}
+
+// HandlerTarget runs a function that a worker registered under Name.
+type HandlerTarget struct {
+	Name string `json:"name"`
+}
+
+// Kind names the target's kind for metrics: webhook, log or handler.
+func (t Target) Kind() string {
+	switch {
+	case t.Webhook != nil:
+		return "webhook"
+	case t.Log != nil:
+		return "log"
+	case t.Handler != nil:
+		return "handler"
+	}
+	return ""
+}
+
+// HandlerName is the name under which a worker finds the code to run.
+func (t Target) HandlerName() string {
+	if t.Handler != nil {
+		return t.Handler.Name
+	}
+	return "belfry." + t.Kind()
+}
+
+// Definition is what a person writes: the content of one immutable revision.
+type Definition struct {
+	Job          string            `json:"job"`
+	Schedule     Schedule          `json:"schedule"`
+	Target       Target            `json:"target"`
+	Pool         string            `json:"pool,omitempty"`
+	Type         string            `json:"type,omitempty"`
+	Priority     string            `json:"priority,omitempty"`
+	Payload      json.RawMessage   `json:"payload,omitempty"`
+	Timeout      Duration          `json:"timeout,omitzero"`
+	Retry        Retry             `json:"retry,omitzero"`
+	Concurrency  Concurrency       `json:"concurrency,omitempty"`
+	Misfire      *Misfire          `json:"misfire,omitempty"`
+	SuspendAfter int               `json:"suspend_after,omitempty"`
+	Limits       []string          `json:"limits,omitempty"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	Description  string            `json:"description,omitempty"`
+	Paused       bool              `json:"paused,omitempty"`
+}
+
+// WithDefaults returns d with every value that it leaves out filled in. The
+// result describes the same job completely; applying it twice changes nothing.
+func (d Definition) WithDefaults() Definition {
+	fill(&d.Schedule.Zone, DefaultZone)
+	fill(&d.Pool, DefaultPool)
+	fill(&d.Priority, "normal")
+	fill(&d.Timeout, DefaultTimeout)
+	fill(&d.Concurrency, ConcurrencyAllow)
+	fill(&d.Retry.MaxAttempts, DefaultMaxAttempts)
+	fill(&d.Retry.Base, DefaultRetryBase)
+	fill(&d.Retry.Max, DefaultRetryMax)
+	fill(&d.Retry.MaxAge, DefaultRetryMaxAge)
+	fill(&d.Retry.MaxLost, DefaultMaxLost)
+	if d.Schedule.Cron != "" {
+		fill(&d.Schedule.Dialect, DialectUnix)
+	}
+	if d.Misfire == nil {
+		d.Misfire = &Misfire{Policy: MisfireFireOnce, Window: DefaultCatchUpLimit}
+	} else {
+		copied := *d.Misfire
+		d.Misfire = &copied
+	}
+	fill(&d.Misfire.Policy, MisfireFireOnce)
+	fill(&d.Misfire.Tolerance, DefaultTolerance)
+	fill(&d.Misfire.Max, DefaultMisfireMax)
+	return d
+}
+
+func fill[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,106 @@
+package job
+
+import "time"
+
+// Status is the stored state of an execution. The table of arrows is in
+// pkg/lifecycle.
+type Status string
+
+// The statuses. READY is no status: it is SCHEDULED or RETRY_WAIT whose
+// AvailableAt has passed.
+const (
+	Scheduled   Status = "SCHEDULED"
+	Running     Status = "RUNNING"
+	RetryWait   Status = "RETRY_WAIT"
+	Succeeded   Status = "SUCCEEDED"
+	Failed      Status = "FAILED"
+	Dead        Status = "DEAD"
+	Canceled    Status = "CANCELED"
+	Skipped     Status = "SKIPPED"
+	Missed      Status = "MISSED"
+	Withdrawn   Status = "WITHDRAWN"
+	NeedsReview Status = "NEEDS_REVIEW"
+)
+
+// Reason is a word of the closed list in pkg/lifecycle that says why a
+// transition happened. Empty = no reason beyond the status itself.
+type Reason string
+
+// Lease is who runs an execution, and until when nobody else may.
+type Lease struct {
+	Owner string    // name of the worker
+	Nonce string    // drawn at each claim, so that a worker recognises its own
+	Until time.Time // zero when there is no lease
+}
+
+// Wake is a promise in the wake index that somebody looks at the execution
+// again. Version survives everything, so a late remover cannot remove a newer
+// promise.
+type Wake struct {
+	At      time.Time // zero = none
+	Shard   string
+	Version int64
+}
+
+// Cancel is a request to stop a running execution.
+type Cancel struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Reason Reason    `json:"reason"`
+}
+
+// Range is what a record of kind range covers: every scheduled time in
+// [From, To] without an execution that has begun.
+type Range struct {
+	From  time.Time
+	To    time.Time
+	Count int
+}
+
+// Execution is one logical execution, or the record of a range.
+type Execution struct {
+	Ref
+	Key
+	Revision     int
+	Epoch        int64
+	Status       Status
+	Attempt      int // attempts begun, lost ones included; never decreases
+	Lost         int // attempts whose worker was lost
+	Redrives     int // times that the dead-letter consumer dispatched it anew
+	Pool         string
+	CreatedAt    time.Time
+	AvailableAt  time.Time
+	StartedAt    time.Time // start of the first attempt
+	FinishedAt   time.Time // terminal settle
+	Lease        Lease
+	FencingToken int64
+	Reason       Reason
+	ErrorCode    string
+	ErrorText    string // first bytes of the last error, for people
+	Cancel       *Cancel
+	Wake         Wake
+	Range        *Range
+	Timeline     []Entry
+	Dropped      int    // timeline entries that fell out into history items
+	ReplayOf     string // id of the execution that this one repeats
+	Actor        string // who asked for a manual run or replay
+	Schema       int
+}
+
+// ID is the execution's readable id under its current revision.
+func (e *Execution) ID() string { return ID(e.Job, e.Key, e.Revision) }
+
+// Entry is one line of a timeline.
+type Entry struct {
+	At        time.Time
+	To        Status
+	Attempt   int
+	Token     int64
+	Reason    Reason
+	Actor     string
+	ErrorCode string
+}
+
+// Schema is the version of stored items and messages that this build writes
+// and the highest that it reads.
+const Schema = 1

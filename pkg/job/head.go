@@ -1,0 +1,77 @@
+package job
+
+import "time"
+
+// State is what a job is doing. The table of arrows is in pkg/lifecycle.
+type State string
+
+// The job states.
+const (
+	Enabled   State = "ENABLED"
+	Paused    State = "PAUSED"
+	Suspended State = "SUSPENDED" // failed too often in a row
+	Broken    State = "BROKEN"    // its schedule can no longer be evaluated
+	Completed State = "COMPLETED" // no further time will come
+	Deleted   State = "DELETED"   // kept as a tombstone, so that its epoch is never reused
+)
+
+// Head is the small mutable record of a job: what the scan needs to
+// materialise it, and what fences it.
+type Head struct {
+	Ref
+	State    State
+	Revision int   // number of the current revision, from 1
+	Epoch    int64 // +1 on every control verb, never reused
+	RunsFrom int64 // epoch of the last verb that was not an edit
+
+	Schedule  Schedule
+	Anchor    time.Time // phase of `every` when the schedule has no start
+	Misfire   Misfire
+	Pool      string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	ChangedBy string // who set the state
+	Reason    Reason // why the job is in this state, when that is not a person's wish
+
+	NextFireAt    time.Time // the cursor: first scheduled time not yet materialised; zero = none
+	LastScheduled time.Time // last scheduled time that was advanced over
+	SettledUpto   time.Time // executions at or before this have ended or been withdrawn
+	Advances      int64     // how often the cursor moved: every 16th looks back
+	DueShard      string    // key in the due index; empty = not in it
+
+	Plan *LatePlan // a misfire decision being carried out
+	Gap  *Gap      // scheduled times that a verb passed over and that still lack their record
+}
+
+// LatePlan is a misfire decision. It is written into the head before it is
+// carried out, because the decision depends on the clock of whoever made it.
+type LatePlan struct {
+	From  time.Time   `json:"from"`  // the cursor when it was made
+	To    time.Time   `json:"to"`    // last late scheduled time
+	Count int         `json:"count"` // late times in [From, To]
+	Fire  []time.Time `json:"fire,omitempty"`
+}
+
+// Gap is a range of scheduled times that a verb passed over.
+type Gap struct {
+	From        time.Time `json:"from"`         // the cursor that the verb found
+	EffectiveAt time.Time `json:"effective_at"` // the verb's clock; times up to it belong to the gap
+	Revision    int       `json:"revision"`     // whose times they are
+	Reason      Reason    `json:"reason"`
+	Then        time.Time `json:"then,omitzero"` // the cursor after the gap; zero = none
+}
+
+// Revision is one immutable version of a job's definition.
+type Revision struct {
+	Ref
+	Number     int
+	Epoch      int64 // epoch of the verb that made it
+	Definition Definition
+	Anchor     time.Time
+	CreatedAt  time.Time
+	CreatedBy  string
+	TZDB       string // version of the time zone database that computed it
+	// CarryUntil is the last scheduled time up to which executions of the
+	// *previous* revision that have not begun may still begin.
+	CarryUntil time.Time
+}

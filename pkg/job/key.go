@@ -1,0 +1,164 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Kind says how an execution came into being. It is part of the unique key,
+// so a manual run can never swallow a scheduled one.
+type Kind string
+
+// The kinds. A range is no execution: it is the one record of many scheduled
+// times that share a disposition.
+const (
+	KindScheduled Kind = "s"
+	KindManual    Kind = "m"
+	KindReplay    Kind = "r"
+	KindRange     Kind = "x"
+)
+
+// KeyTimeLayout is how a scheduled time is written in keys and ids: UTC to
+// the second, so that text order is time order.
+const KeyTimeLayout = "20060102T150405Z"
+
+// Key is the unique key of an execution within its job. The zero value is not
+// a key.
+type Key struct {
+	ScheduledAt time.Time // whole seconds, UTC
+	Kind        Kind
+	Serial      string // ULID of a manual run or replay; empty otherwise
+}
+
+// ScheduledKey is the key of the execution for one scheduled time.
+func ScheduledKey(at time.Time) Key {
+	return Key{ScheduledAt: at.UTC().Truncate(time.Second), Kind: KindScheduled}
+}
+
+// RangeKey is the key of the record of a range that begins at from.
+func RangeKey(from time.Time) Key {
+	return Key{ScheduledAt: from.UTC().Truncate(time.Second), Kind: KindRange}
+}
+
+// SerialKey is the key of a manual run or replay; its scheduled time is the
+// second that the ULID carries.
+func SerialKey(kind Kind, serial ulid.ULID) Key {
+	return Key{ScheduledAt: ulid.Time(serial.Time()).UTC().Truncate(time.Second), Kind: kind, Serial: serial.String()}
+}
+
+// String renders the sortable form: "20260712T013000Z#s", "…#m#<ULID>".
+func (k Key) String() string {
+	text := k.ScheduledAt.UTC().Format(KeyTimeLayout) + "#" + string(k.Kind)
+	if k.Serial != "" {
+		text += "#" + k.Serial
+	}
+	return text
+}
+
+// ParseKey reads the form that String writes.
+func ParseKey(text string) (Key, error) {
+	refuse := func() (Key, error) {
+		return Key{}, &Error{Code: CodeInvalid, Field: "key", Value: Shorten(text), Message: "\"" + Shorten(text) + "\" is not an execution key"}
+	}
+	parts := strings.Split(text, "#")
+	if len(parts) < 2 || len(parts) > 3 {
+		return refuse()
+	}
+	at, err := time.Parse(KeyTimeLayout, parts[0])
+	if err != nil {
+		return refuse()
+	}
+	k := Key{ScheduledAt: at, Kind: Kind(parts[1])}
+	switch k.Kind {
+	case KindScheduled, KindRange:
+		if len(parts) != 2 {
+			return refuse()
+		}
+	case KindManual, KindReplay:
+		if len(parts) != 3 {
+			return refuse()
+		}
+		if _, err := ulid.ParseStrict(parts[2]); err != nil {
+			return refuse()
+		}
+		k.Serial = parts[2]
+	default:
+		return refuse()
+	}
+	return k, nil
+}
+
+// Outside reports whether executions of this kind have no cursor behind them,
+// so that nothing but their own wake-up keeps them (DESIGN §5).
+func (k Key) Outside() bool { return k.Kind == KindManual || k.Kind == KindReplay }
+
+// ID renders the readable execution id: "nightly~20260712T013000Z~v3" for a
+// scheduled time, "nightly~m-<ULID>~v3" for a manual run. It carries the whole
+// key, so no index is needed to find the execution.
+func ID(job string, k Key, revision int) string {
+	middle := k.ScheduledAt.UTC().Format(KeyTimeLayout)
+	switch k.Kind {
+	case KindManual, KindReplay:
+		middle = string(k.Kind) + "-" + k.Serial
+	case KindRange:
+		middle = "x-" + middle
+	case KindScheduled:
+	}
+	return fmt.Sprintf("%s~%s~v%d", job, middle, revision)
+}
+
+// ParseID takes an execution id apart.
+func ParseID(id string) (job string, k Key, revision int, err error) {
+	refuse := func(why string) (string, Key, int, error) {
+		return "", Key{}, 0, &Error{Code: CodeInvalid, Field: "id", Value: Shorten(id),
+			Message: "\"" + Shorten(id) + "\" is not an execution id: " + why,
+			Bound:   "such as nightly~20260712T013000Z~v3", Fix: "list ids with: belfry executions list JOB"}
+	}
+	parts := strings.Split(id, "~")
+	if len(parts) != 3 {
+		return refuse("it must have three parts joined by ~")
+	}
+	if CheckName("job", parts[0]) != nil {
+		return refuse("the first part is no job name")
+	}
+	revision, convErr := strconv.Atoi(strings.TrimPrefix(parts[2], "v"))
+	if convErr != nil || revision < 1 || parts[2] != "v"+strconv.Itoa(revision) {
+		return refuse("the last part must be v and the revision")
+	}
+	k, ok := parseMiddle(parts[1])
+	if !ok {
+		return refuse("the middle part is neither a time nor a serial")
+	}
+	return parts[0], k, revision, nil
+}
+
+func parseMiddle(middle string) (Key, bool) {
+	if at, err := time.Parse(KeyTimeLayout, middle); err == nil {
+		return ScheduledKey(at), true
+	}
+	kind, rest, found := strings.Cut(middle, "-")
+	if !found {
+		return Key{}, false
+	}
+	switch Kind(kind) {
+	case KindRange:
+		at, err := time.Parse(KeyTimeLayout, rest)
+		return RangeKey(at), err == nil
+	case KindManual, KindReplay:
+		serial, err := ulid.ParseStrict(rest)
+		return SerialKey(Kind(kind), serial), err == nil && serial.String() == rest
+	case KindScheduled:
+	}
+	return Key{}, false
+}
+
+// IdempotencyKey is what a handler should use to recognise the same business
+// action again. It leaves the revision out: an edit does not make a new action.
+func IdempotencyKey(ref Ref, k Key) string {
+	id := ID(ref.Job, k, 0)
+	return ref.Tenant + "/" + strings.TrimSuffix(id, "~v0")
+}

@@ -1,0 +1,224 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// Validate refuses a definition (with defaults filled in) that breaks a rule
+// which needs no other knowledge. What the schedule means is checked by
+// pkg/schedule; whether the pool exists and allows the timeout, by pkg/control.
+func (d Definition) Validate() error {
+	checks := []func() error{
+		func() error { return CheckName("job", d.Job) },
+		func() error { return CheckName("pool", d.Pool) },
+		d.checkSchedule, d.checkTarget, d.checkPayload, d.checkTimes, d.checkRetry, d.checkMisfire, d.checkTexts, d.checkUnbuilt,
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func invalid(field, value, bound, message, fix string) error {
+	return &Error{Code: CodeInvalid, Field: field, Value: Shorten(value), Bound: bound, Message: message, Fix: fix}
+}
+
+func (d Definition) checkSchedule() error {
+	given := 0
+	for _, set := range []bool{d.Schedule.Cron != "", d.Schedule.Every != 0, !d.Schedule.At.IsZero()} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		return &Error{Code: CodeScheduleInvalid, Field: "schedule", Value: fmt.Sprint(given), Bound: "exactly one of cron, every, at",
+			Message: fmt.Sprintf("a schedule needs exactly one of cron, every and at, but %d are given", given), Fix: "keep one of them"}
+	}
+	return nil
+}
+
+func (d Definition) checkTarget() error {
+	given := 0
+	for _, set := range []bool{d.Target.Webhook != nil, d.Target.Log != nil, d.Target.Handler != nil} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		return invalid("target", fmt.Sprint(given), "exactly one of webhook, log, handler",
+			fmt.Sprintf("a job needs exactly one target, but %d are given", given), "keep one of webhook, log and handler")
+	}
+	if d.Target.Handler != nil {
+		return CheckName("target.handler.name", d.Target.Handler.Name)
+	}
+	if d.Target.Webhook != nil {
+		return d.Target.Webhook.check()
+	}
+	return nil
+}
+
+// reservedHeaders begin with these and are Belfry's or the transport's to set.
+var reservedHeaders = []string{"Belfry-", "Webhook-", "Idempotency-Key", "Traceparent", "Content-Length", "Transfer-Encoding", "Connection", "Host"}
+
+func (w *Webhook) check() error {
+	const field = "target.webhook.url"
+	if len(w.URL) > 2048 {
+		return invalid(field, w.URL, "2048 bytes", fmt.Sprintf("the URL is %d bytes long", len(w.URL)), "shorten it, or put the data into the payload")
+	}
+	u, err := url.Parse(w.URL)
+	if err != nil || u.Host == "" || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return invalid(field, w.URL, "an absolute http or https URL", "\""+Shorten(w.URL)+"\" is not an absolute http or https URL", "write it as https://host/path")
+	}
+	if u.User != nil {
+		return invalid(field, u.Redacted(), "no user or password in the URL", "the URL holds credentials, which would be shown to whoever may read the job", "send them in a header or sign the request")
+	}
+	if len(w.Headers) > 32 {
+		return invalid("target.webhook.headers", fmt.Sprint(len(w.Headers)), "32 headers", fmt.Sprintf("%d headers are given", len(w.Headers)), "keep 32 or fewer")
+	}
+	for name, value := range w.Headers {
+		if err := checkHeader(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkHeader(name, value string) error {
+	field := "target.webhook.headers." + Shorten(name)
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isTokenChar(r) }) {
+		return invalid(field, name, "RFC 9110 token", "\""+Shorten(name)+"\" is not a header name", "use letters, digits and '-'")
+	}
+	if len(value) > 2048 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return invalid(field, value, "2048 printable bytes", "the header's value is too long or holds control characters", "shorten it to one printable line")
+	}
+	canonical := textproto.CanonicalMIMEHeaderKey(name)
+	for _, reserved := range reservedHeaders {
+		if strings.HasPrefix(canonical, reserved) {
+			return invalid(field, name, "not "+reserved, "the header "+canonical+" is set by Belfry itself", "choose another name")
+		}
+	}
+	return nil
+}
+
+func isTokenChar(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+}
+
+func (d Definition) checkPayload() error {
+	if len(d.Payload) > MaxPayload {
+		return &Error{Code: CodeTooLarge, Field: "payload", Value: fmt.Sprint(len(d.Payload)), Bound: "32768 bytes",
+			Message: fmt.Sprintf("the payload is %d bytes of JSON", len(d.Payload)), Fix: "store the data elsewhere and pass a reference to it"}
+	}
+	if len(d.Payload) > 0 && !json.Valid(d.Payload) {
+		return invalid("payload", string(d.Payload), "JSON", "the payload is not valid JSON", "send any JSON value")
+	}
+	return nil
+}
+
+func (d Definition) checkTimes() error {
+	if d.Timeout < Duration(1e9) || d.Timeout > MaxTimeout {
+		return invalid("timeout", d.Timeout.String(), "1s to 12h", "a timeout of "+d.Timeout.String()+" is out of bounds", "choose one from 1s to 12h")
+	}
+	return nil
+}
+
+func (d Definition) checkRetry() error {
+	r := d.Retry
+	switch {
+	case r.MaxAttempts < 1 || r.MaxAttempts > 100:
+		return invalid("retry.max_attempts", fmt.Sprint(r.MaxAttempts), "1 to 100", fmt.Sprintf("%d attempts are out of bounds", r.MaxAttempts), "choose 1 for no retry")
+	case r.MaxLost < 0 || r.MaxLost > 20:
+		return invalid("retry.max_lost", fmt.Sprint(r.MaxLost), "1 to 20", fmt.Sprintf("%d lost attempts are out of bounds", r.MaxLost), "choose 1 to 20")
+	case r.Base < Duration(1e8) || r.Base > r.Max:
+		return invalid("retry.base", r.Base.String(), "100ms up to retry.max", "a first wait of "+r.Base.String()+" is out of bounds", "choose 100ms up to retry.max")
+	case r.Max > Duration(24*3600e9):
+		return invalid("retry.max", r.Max.String(), "1d", "a wait of "+r.Max.String()+" is out of bounds", "choose up to 1d")
+	case r.MaxAge < Duration(1e9) || r.MaxAge > Duration(14*24*3600e9):
+		return invalid("retry.max_age", r.MaxAge.String(), "1s to 14d", "a maximum age of "+r.MaxAge.String()+" is out of bounds", "choose 1s to 14d")
+	}
+	return nil
+}
+
+func (d Definition) checkMisfire() error {
+	m := d.Misfire
+	if m == nil {
+		return nil
+	}
+	switch m.Policy {
+	case MisfireSkip, MisfireFireOnce, MisfireFireAll, MisfireCoalesce:
+	default:
+		return &Error{Code: CodePolicyUnknown, Field: "misfire.policy", Value: Shorten(string(m.Policy)), Bound: "SKIP, FIRE_ONCE, FIRE_ALL, COALESCE",
+			Message: "\"" + Shorten(string(m.Policy)) + "\" is no misfire policy", Fix: "choose one of SKIP, FIRE_ONCE, FIRE_ALL, COALESCE"}
+	}
+	if m.Max < 0 || m.Max > DefaultMisfireMax {
+		return invalid("misfire.max", fmt.Sprint(m.Max), "1 to 1000", fmt.Sprintf("%d executions are out of bounds", m.Max), "choose 1 to 1000")
+	}
+	if m.Tolerance < 0 || m.Window < 0 || m.Rate < 0 {
+		return invalid("misfire", "", "not negative", "a bound is negative", "write positive bounds")
+	}
+	return nil
+}
+
+func (d Definition) checkTexts() error {
+	if n := utf8.RuneCountInString(d.Description); n > MaxDescription {
+		return invalid("description", fmt.Sprint(n), "1000 characters", fmt.Sprintf("the description has %d characters", n), "shorten it")
+	}
+	if len(d.Labels) > MaxLabels {
+		return invalid("labels", fmt.Sprint(len(d.Labels)), "20", fmt.Sprintf("%d labels are given", len(d.Labels)), "keep 20 or fewer")
+	}
+	for key, value := range d.Labels {
+		if key == "" || len(key) > 63 || len(value) > 255 {
+			return invalid("labels."+Shorten(key), value, "1 to 63 bytes a key, 255 a value", "the label is out of bounds", "shorten it")
+		}
+	}
+	if d.Type != "" {
+		if err := CheckName("type", d.Type); err != nil {
+			return err
+		}
+	}
+	switch d.Priority {
+	case "low", "normal", "high":
+		return nil
+	}
+	return &Error{Code: CodePolicyUnknown, Field: "priority", Value: Shorten(d.Priority), Bound: "low, normal, high",
+		Message: "\"" + Shorten(d.Priority) + "\" is no priority", Fix: "choose low, normal or high"}
+}
+
+// checkUnbuilt refuses what the words of a job file already name but this
+// build does not carry out: silently ignoring a promise would be worse.
+func (d Definition) checkUnbuilt() error {
+	unbuilt := func(field, what string) error {
+		return &Error{Code: CodeNotSupported, Field: field, Message: what + " is not built yet in this version", Fix: "leave " + field + " out"}
+	}
+	switch {
+	case d.Concurrency != ConcurrencyAllow && knownConcurrency(d.Concurrency):
+		return unbuilt("concurrency", "the concurrency policy "+string(d.Concurrency))
+	case d.Concurrency != ConcurrencyAllow:
+		return &Error{Code: CodePolicyUnknown, Field: "concurrency", Value: Shorten(string(d.Concurrency)), Bound: "ALLOW, FORBID, SERIALIZE, REPLACE",
+			Message: "\"" + Shorten(string(d.Concurrency)) + "\" is no concurrency policy", Fix: "choose ALLOW, or leave it out"}
+	case d.Misfire != nil && (d.Misfire.Policy == MisfireFireAll || d.Misfire.Policy == MisfireCoalesce):
+		return unbuilt("misfire.policy", "the misfire policy "+string(d.Misfire.Policy))
+	case d.Misfire != nil && d.Misfire.Rate != 0:
+		return unbuilt("misfire.rate", "a drain rate")
+	case d.SuspendAfter != 0:
+		return unbuilt("suspend_after", "suspending a job after failures in a row")
+	case len(d.Limits) > 0:
+		return unbuilt("limits", "a limit")
+	case d.Schedule.Jitter != 0:
+		return unbuilt("schedule.jitter", "a jitter slot")
+	case d.Priority != "normal" && d.Priority != "":
+		return unbuilt("priority", "a priority other than normal")
+	}
+	return nil
+}
+
+func knownConcurrency(c Concurrency) bool {
+	return c == ConcurrencyForbid || c == ConcurrencySerialize || c == ConcurrencyReplace
+}
