@@ -1,5 +1,3 @@
-// Package wire is the AWS JSON protocol as the local backend speaks it: how
-// an operation is named in a request, and how results and faults are written.
 package wire
 
 import (
