@@ -1,0 +1,204 @@
+package schedule
+
+import (
+	"strconv"
+	"strings"
+)
+
+// field describes one field of an expression: its name for people, its bounds
+// and the words that stand for numbers in it.
+type field struct {
+	name     string
+	min, max int // of a bare star and of v/n
+	stepMax  int // largest step
+	names    map[string]int
+	open     bool // ? may stand alone
+	week     bool // 7 is Sunday too, and a range may end on it
+}
+
+var monthNames = map[string]int{
+	"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
+	"jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+	"january": 1, "february": 2, "march": 3, "april": 4, "june": 6,
+	"july": 7, "august": 8, "september": 9, "october": 10, "november": 11, "december": 12,
+}
+
+var weekdayNames = map[string]int{
+	"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6,
+	"sunday": 0, "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6,
+}
+
+// bound says what a single value may be.
+func (f *field) bound() string {
+	switch {
+	case f.week:
+		return "0-7 or a name sun-sat"
+	case f.names != nil:
+		return "1-12 or a name jan-dec"
+	}
+	return strconv.Itoa(f.min) + "-" + strconv.Itoa(f.max)
+}
+
+// largest is the largest single number: 7 in the weekday field, where it is
+// Sunday as 0 is.
+func (f *field) largest() int {
+	if f.week {
+		return 7
+	}
+	return f.max
+}
+
+// fold maps 7 to 0 in the weekday field.
+func (f *field) fold(s set) set {
+	if f.week && s.has(7) {
+		return s.below(7).with(0)
+	}
+	return s
+}
+
+// items cuts a field at its commas.
+func (f *field) items(text string) ([]string, error) {
+	list := strings.Split(text, ",")
+	for _, item := range list {
+		if item == "" {
+			return nil, refuse(f.name, text, "value,value,…", "an element of the list %s is empty", quote(text))
+		}
+		if item == "?" && (len(list) > 1 || !f.open) {
+			return nil, f.refuseOpen(text)
+		}
+	}
+	return list, nil
+}
+
+func (f *field) refuseOpen(text string) error {
+	if !f.open {
+		return withFix(refuse(f.name, text, f.bound(), "? is only allowed in the two day fields"), "write * for every "+f.name)
+	}
+	return withFix(refuse(f.name, text, "? alone", "? must stand alone, not in %s", quote(text)), "remove ? from the list")
+}
+
+// item reads one list element of the kinds that all fields share: star, value,
+// range, each with or without a step. star is true for a bare * only.
+func (f *field) item(text string) (values set, star bool, err error) {
+	if text == "*" {
+		return span(f.min, f.max, 1), true, nil
+	}
+	base, stepText, stepped := strings.Cut(text, "/")
+	step := 1
+	if stepped {
+		if step, err = f.step(stepText, text); err != nil {
+			return 0, false, err
+		}
+	}
+	low, high, err := f.ends(base, text, stepped)
+	if err != nil {
+		return 0, false, err
+	}
+	return f.fold(span(low, high, step)), false, nil
+}
+
+// ends reads what stands before a step: a star, a range, or a value, which
+// with a step runs to the field's maximum.
+func (f *field) ends(base, item string, stepped bool) (low, high int, err error) {
+	if base == "*" {
+		return f.min, f.max, nil
+	}
+	lowText, highText, ranged := strings.Cut(base, "-")
+	if low, err = f.value(lowText, item); err != nil {
+		return 0, 0, err
+	}
+	switch {
+	case ranged:
+		if high, err = f.value(highText, item); err != nil {
+			return 0, 0, err
+		}
+		if f.week && high == 0 && low > 0 {
+			high = 7
+		}
+		if low > high {
+			return 0, 0, f.refuseInverted(base, item)
+		}
+	case stepped:
+		if f.week && low == 7 {
+			low = 0
+		}
+		high = f.max
+	default:
+		high = low
+	}
+	return low, high, nil
+}
+
+func (f *field) refuseInverted(base, item string) error {
+	return withFix(
+		refuse(f.name, item, "first value ≤ last value", "the range %s runs backwards", quote(base)),
+		"write two ranges, from the first value to the field's end and from its start to the last value")
+}
+
+// value reads a number or a name of the field.
+func (f *field) value(text, item string) (int, error) {
+	if text == "" {
+		return 0, refuse(f.name, item, f.bound(), "a value is missing in %s", quote(item))
+	}
+	if v, known := f.names[strings.ToLower(text)]; known {
+		return v, nil
+	}
+	if !digits(text) {
+		return 0, refuse(f.name, item, f.bound(), "%s is not a value in %s", quote(text), quote(item))
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || v < f.min || v > f.largest() {
+		return 0, refuse(f.name, item, f.bound(), "%s is out of range %s", quote(text), f.bound())
+	}
+	if len(text) > 2 {
+		return 0, refuse(f.name, item, "one or two digits", "%s has too many digits", quote(text))
+	}
+	return v, nil
+}
+
+// step reads the number after a slash.
+func (f *field) step(text, item string) (int, error) {
+	bound := "1-" + strconv.Itoa(f.stepMax)
+	if !digits(text) {
+		return 0, refuse(f.name, item, bound, "the step in %s is not a whole number", quote(item))
+	}
+	v, err := strconv.Atoi(text)
+	switch {
+	case err != nil || v > f.stepMax:
+		return 0, withFix(
+			refuse(f.name, item, bound, "the step %s in %s is larger than the field", quote(text), quote(item)),
+			"a step counts within its field and starts again with it; for a longer interval use the schedule key every")
+	case v < 1:
+		return 0, refuse(f.name, item, bound, "the step in %s is 0", quote(item))
+	case len(text) > 2:
+		return 0, refuse(f.name, item, "one or two digits", "the step %s has too many digits", quote(text))
+	}
+	return v, nil
+}
+
+// digits tells whether text is ASCII digits and nothing else.
+func digits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// parseSet reads a field that knows the shared kinds of elements only.
+func parseSet(f *field, text string) (set, error) {
+	list, err := f.items(text)
+	if err != nil {
+		return 0, err
+	}
+	var all set
+	for _, item := range list {
+		values, _, err := f.item(item)
+		if err != nil {
+			return 0, err
+		}
+		all |= values
+	}
+	return all, nil
+}
