@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// part is one step of a run: either a command judged by its exit code, or a
+// `go test` invocation whose events are counted.
+type part struct {
+	name string
+	// args is the command. For tests it is everything before and after
+	// `go test -json`, which the runner inserts at the marker "TEST".
+	args []string
+	// env is added to the environment of the command.
+	env []string
+	// tests says that args is a test run: no test at all is then a failure.
+	tests bool
+	// maySkip allows skipped tests: true where -short leaves the long ones out.
+	maySkip bool
+	// vital ends the run when the part fails.
+	vital bool
+}
+
+// sharing names the rooms whose memory is touched by more than one goroutine.
+// Pure rooms have none to race over, and the detector slows them tenfold.
+var sharing = []string{
+	"pkg/clock", "pkg/localaws", "pkg/store", "pkg/queue",
+	"pkg/trigger", "pkg/execute", "pkg/dispatch", "pkg/worker", "pkg/target",
+	"pkg/httpapi", "functions", "cmd",
+}
+
+// all is every package, with the checks of this repository about itself, which
+// the pattern ./... passes over for the dot in their path.
+var all = []string{"./...", "./.ci/docs", "./.ci/suite", "./.ci/walls"}
+
+func planOf(name string) ([]part, error) {
+	switch name {
+	case "test":
+		return []part{
+			{name: "deps", args: []string{".ci/deps"}, vital: true},
+			{name: "build", args: []string{"make", "build"}},
+			{name: "lint", args: []string{"make", "lint"}},
+			testPart("tests", nil, []string{"-count=1", "-shuffle=on", "-timeout=15m"}, all),
+			racePart("-short", "-timeout=15m"),
+			testPart("conformance", []string{".ci/with-moto"},
+				[]string{"-count=1", "-timeout=15m"}, []string{"./pkg/localaws/conformance/..."}),
+		}, nil
+	case "race":
+		return []part{racePart("-short", "-timeout=15m")}, nil
+	case "prove":
+		return provePlan()
+	default:
+		return nil, fmt.Errorf("no plan %q: test, race or prove", name)
+	}
+}
+
+// provePlan is what a developer runs before a release or after touching the
+// protocol. BELFRY_PROVE=1 tells explorations and crash runs to go their full
+// depth.
+func provePlan() ([]part, error) {
+	deep := []string{"BELFRY_PROVE=1"}
+	whole := testPart("full depth", nil, []string{"-count=1", "-timeout=60m"}, all)
+	whole.env = deep
+	again := testPart("ten shuffles", nil, []string{"-short", "-count=10", "-shuffle=on", "-timeout=60m"}, all)
+	again.maySkip = true
+	race := racePart("-count=3", "-timeout=60m")
+	parts := []part{{name: "deps", args: []string{".ci/deps"}, vital: true}, whole, again, race}
+	fuzz, err := fuzzParts(os.Getenv("FUZZTIME"))
+	return append(parts, fuzz...), err
+}
+
+func testPart(name string, before, flags, packages []string) part {
+	args := append([]string{}, before...)
+	args = append(args, "TEST")
+	args = append(args, flags...)
+	return part{name: name, args: append(args, packages...), tests: true}
+}
+
+func racePart(flags ...string) part {
+	var rooms []string
+	for _, room := range sharing {
+		if _, err := os.Stat(room); err == nil {
+			rooms = append(rooms, "./"+room+"/...")
+		}
+	}
+	p := testPart("race", nil, append([]string{"-race", "-shuffle=on"}, flags...), rooms)
+	p.env = []string{"CGO_ENABLED=1"}
+	p.maySkip = strings.Contains(strings.Join(flags, " "), "-short")
+	return p
+}

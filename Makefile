@@ -1,0 +1,92 @@
+# Everything that is done to this repository is a target here; `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.SILENT:
+
+GO    ?= go
+PKG   ?= ./...
+BENCH ?= budget
+FUZZTIME ?= 60s
+
+# A clone owned by another user must build too; nothing here reads the VCS stamp.
+export GOFLAGS ?= -buildvcs=false
+
+# The checks about the repository itself; ./... passes over them for the dot.
+SELF  := ./.ci/docs ./.ci/suite ./.ci/walls
+LINT  := bin/golangci-lint
+SUITE := $(GO) run ./.ci/suite
+
+.PHONY: help deps build unit lint fmt walls conformance test race cover bench prove dev clean \
+	need-lint need-moto moto.txt
+
+help: ## Show this list
+	awk 'BEGIN {FS = ":.*## "} /^[a-z.]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+## --- set up -----------------------------------------------------------------
+
+deps: ## Install what is missing: Go modules, the linter into bin/, the conformance peer into .venv/
+	.ci/deps
+	echo 'deps: ready'
+
+build: ## Build every package, and bin/belfry
+	$(GO) build ./...
+	if [ -d cmd/belfry ]; then $(GO) build -o bin/belfry ./cmd/belfry; fi
+
+## --- check ------------------------------------------------------------------
+
+unit: ## The short tests (under a minute with a warm cache); PKG=./pkg/job/... narrows them
+	$(GO) test -vet=off -short $(PKG)
+
+lint: need-lint ## Walls between rooms, clock ban, file and function length, and the usual linters
+	$(LINT) run --allow-parallel-runners ./... $(SELF)
+
+fmt: need-lint ## Format every Go file
+	$(LINT) fmt ./... $(SELF)
+
+walls: need-lint ## Put a violation behind every wall and see the linter refuse it
+	$(GO) test -count=1 ./.ci/walls
+
+conformance: need-moto ## The same SDK calls against the local backend and against moto_server
+	.ci/with-moto $(GO) test -vet=off -count=1 ./pkg/localaws/conformance/...
+
+race: ## The short tests of the rooms that share memory, under the race detector
+	$(SUITE) race
+
+test: ## Everything: set up, build, lint, walls, all tests, race detector, conformance
+	$(SUITE) test
+
+prove: ## The long checks: race detector everywhere, repeated shuffled runs, fuzzing (FUZZTIME a target)
+	FUZZTIME=$(FUZZTIME) $(SUITE) prove
+
+cover: ## Statement coverage of the short tests, by package
+	mkdir -p build
+	$(GO) test -vet=off -short -coverprofile=build/cover.out $(PKG)
+	$(GO) tool cover -func=build/cover.out | tail -n 1
+
+## --- run --------------------------------------------------------------------
+
+bench: ## Measure: BENCH=budget counts capacity units per execution; one JSON document on stdout
+	$(GO) run ./cmd/bench $(BENCH)
+
+dev: ## Build Belfry and run the whole system on this machine, with examples/jobs.yaml applied
+	$(GO) build -o bin/belfry ./cmd/belfry
+	bin/belfry dev --apply examples/jobs.yaml
+
+clean: ## Remove what was built and what `make dev` stored; the caches of Go stay
+	rm -rf bin build .venv .belfry
+
+## --- behind the targets above -----------------------------------------------
+
+# Not file targets: .ci/deps compares pins, so a new pin is never missed.
+need-lint:
+	.ci/deps linter
+
+need-moto:
+	.ci/deps system_packages conformance_peer
+
+moto.txt:
+	cd .ci/python && pip-compile -q --generate-hashes --no-annotate --no-emit-index-url \
+		--no-emit-find-links --no-header --strip-extras -o moto.txt moto.in
