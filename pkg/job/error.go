@@ -128,3 +128,7 @@ func Shorten(v string) string {
 	}
 	return strings.ToValidUTF8(v[:cut], "\uFFFD") + "…"
 }
+
+// ErrLost is what a store returns when a compare-and-set lost: the thing had
+// changed. The caller reads again and decides anew, or leaves it to the winner.
+var ErrLost = &Error{Code: CodeStateConflict, Message: "it was changed at the same time", Fix: "read it again and decide anew"}

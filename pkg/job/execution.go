@@ -104,3 +104,16 @@ type Entry struct {
 // Schema is the version of stored items and messages that this build writes
 // and the highest that it reads.
 const Schema = 1
+
+// RangeRecord is the one record of many scheduled times that share a
+// disposition: every time in Range without an execution that has begun.
+type RangeRecord struct {
+	Ref      Ref
+	Range    Range
+	Revision int
+	Epoch    int64
+	Pool     string
+	Status   Status
+	Reason   Reason
+	At       time.Time
+}

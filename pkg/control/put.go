@@ -1,0 +1,268 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// Action says what a Put did, or would do.
+type Action string
+
+// The actions of a Put.
+const (
+	Created   Action = "created"
+	Updated   Action = "updated"
+	Unchanged Action = "unchanged"
+)
+
+// PutRequest creates a job or gives it a new revision.
+type PutRequest struct {
+	Ref        job.Ref
+	Definition job.Definition
+	Actor      string
+	IfMatch    int  // revision that must be current; 0 = any
+	IfAbsent   bool // refuse when the job exists
+	DryRun     bool // only say what would happen
+}
+
+// PutResult tells what a Put did: the head afterwards (before, in a dry run)
+// and which of the coming scheduled times appear and vanish.
+type PutResult struct {
+	Action Action
+	Head   *job.Head
+	Appear []time.Time
+	Vanish []time.Time
+}
+
+// compareTimes is how many coming times of each schedule an edit compares.
+const compareTimes = 20
+
+// Put creates the job or edits it. The same definition again changes nothing
+// but repeats the clean-up, so a Put that failed half-way is safe to repeat.
+func (s *Service) Put(ctx context.Context, r PutRequest) (PutResult, error) {
+	definition, err := s.check(r)
+	if err != nil {
+		return PutResult{}, err
+	}
+	var result PutResult
+	head, err := s.onHead(ctx, r.Ref, r.Actor, func(head *job.Head, now time.Time) (plan, error) {
+		var p plan
+		result, p, err = s.decidePut(ctx, r, definition, head, now)
+		if err == nil && r.DryRun {
+			err = errDryRun
+		}
+		return p, err
+	})
+	if err == errDryRun {
+		return result, nil
+	}
+	if err != nil {
+		return PutResult{}, err
+	}
+	result.Head = head
+	return result, nil
+}
+
+// errDryRun ends a verb before its write.
+var errDryRun = fmt.Errorf("dry run")
+
+// check refuses a definition that could never run here.
+func (s *Service) check(r PutRequest) (job.Definition, error) {
+	if err := job.CheckName("tenant", r.Ref.Tenant); err != nil {
+		return job.Definition{}, err
+	}
+	definition := r.Definition
+	if definition.Job == "" {
+		definition.Job = r.Ref.Job
+	}
+	if definition.Job != r.Ref.Job {
+		return job.Definition{}, &job.Error{Code: job.CodeInvalid, Field: "job", Value: job.Shorten(definition.Job),
+			Message: "the definition names job \"" + job.Shorten(definition.Job) + "\" but was sent to \"" + job.Shorten(r.Ref.Job) + "\"", Fix: "use one name"}
+	}
+	definition = definition.WithDefaults()
+	if len(definition.Payload) > 0 {
+		var compact bytes.Buffer
+		if json.Compact(&compact, definition.Payload) == nil {
+			definition.Payload = compact.Bytes()
+		}
+	}
+	if err := definition.Validate(); err != nil {
+		return job.Definition{}, err
+	}
+	ceiling, known := s.Pools.Ceiling(definition.Pool)
+	if !known {
+		return job.Definition{}, &job.Error{Code: job.CodeInvalid, Field: "pool", Value: definition.Pool, Bound: strings.Join(s.Pools.Names(), ", "),
+			Message: "there is no pool \"" + definition.Pool + "\"", Fix: "choose one of the pools"}
+	}
+	if definition.Timeout.Std() > ceiling {
+		return job.Definition{}, &job.Error{Code: job.CodeInvalid, Field: "timeout", Value: definition.Timeout.String(), Bound: job.Duration(ceiling).String(),
+			Message: "the timeout is longer than pool " + definition.Pool + " allows", Fix: "choose up to " + job.Duration(ceiling).String() + ", or another pool"}
+	}
+	return definition, nil
+}
+
+func (s *Service) decidePut(ctx context.Context, r PutRequest, d job.Definition, head *job.Head, now time.Time) (PutResult, plan, error) {
+	if head == nil || head.State == job.Deleted {
+		if r.IfMatch != 0 {
+			return PutResult{}, plan{}, notFound(r.Ref)
+		}
+		return s.create(r, d, head, now)
+	}
+	if r.IfAbsent {
+		return PutResult{}, plan{}, &job.Error{Code: job.CodeAlreadyExists, Field: "job", Value: r.Ref.Job,
+			Message: "there is a job \"" + r.Ref.Job + "\" already", Fix: "edit it, or choose another name"}
+	}
+	if err := checkMatch(head, r.IfMatch); err != nil {
+		return PutResult{}, plan{}, err
+	}
+	return s.edit(ctx, r, d, head, now)
+}
+
+func checkMatch(head *job.Head, ifMatch int) error {
+	if ifMatch == 0 || ifMatch == head.Revision {
+		return nil
+	}
+	return &job.Error{Code: job.CodeRevisionConflict, Field: "revision", Value: fmt.Sprint(ifMatch), Bound: fmt.Sprint(head.Revision),
+		Message: fmt.Sprintf("the job is at revision %d, not %d", head.Revision, ifMatch), Fix: "read it again and apply the change to what is there"}
+}
+
+func (s *Service) create(r PutRequest, d job.Definition, tombstone *job.Head, now time.Time) (PutResult, plan, error) {
+	anchor := now.Truncate(time.Second)
+	compiled, err := schedule.Compile(d.Schedule, anchor)
+	if err != nil {
+		return PutResult{}, plan{}, err
+	}
+	if err := schedule.FiresAfter(compiled, now); err != nil {
+		return PutResult{}, plan{}, err
+	}
+	next := job.Head{Ref: r.Ref, Epoch: s.RestoreEpoch << 32, CreatedAt: now}
+	if tombstone != nil {
+		next.Epoch, next.Revision, next.SettledUpto = max(next.Epoch, tombstone.Epoch), tombstone.Revision, tombstone.SettledUpto
+	}
+	next = raised(next, r.Actor, now, true)
+	next.State = job.Enabled
+	next.NextFireAt, _ = compiled.Next(now)
+	if d.Paused {
+		next.State, next.NextFireAt = job.Paused, time.Time{}
+	}
+	next.Revision++
+	describe(&next, d, anchor)
+	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor, TZDB: schedule.TZDBVersion()}
+	result := PutResult{Action: Created, Head: &next, Appear: compiled.Between(now, farFuture, compareTimes)}
+	return result, plan{next: next, revision: rev, verb: "create"}, nil
+}
+
+// farFuture bounds the look ahead of previews.
+var farFuture = time.Date(2099, 12, 31, 23, 59, 59, 0, time.UTC)
+
+func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head *job.Head, now time.Time) (PutResult, plan, error) {
+	old, err := s.Jobs.Revision(ctx, r.Ref, head.Revision)
+	if err != nil {
+		return PutResult{}, plan{}, err
+	}
+	if old != nil && sameDefinition(old.Definition, d) {
+		return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
+	}
+	anchor := head.Anchor
+	if d.Schedule.Every != head.Schedule.Every {
+		anchor = now.Truncate(time.Second)
+	}
+	compiled, err := schedule.Compile(d.Schedule, anchor)
+	if err != nil {
+		return PutResult{}, plan{}, err
+	}
+	if err := schedule.FiresAfter(compiled, now); err != nil {
+		return PutResult{}, plan{}, err
+	}
+	wasPaused := old != nil && old.Definition.Paused
+	next := raised(*head, r.Actor, now, d.Paused != wasPaused)
+	next.State = stateAfterEdit(head, d.Paused, wasPaused)
+	next.NextFireAt = time.Time{}
+	if next.State == job.Enabled {
+		next.NextFireAt, _ = compiled.Next(now)
+	}
+	next.Revision++
+	describe(&next, d, anchor)
+	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
+		TZDB: schedule.TZDBVersion(), CarryUntil: carryBound(head, now)}
+	passOver(&next, head, now, lifecycle.JobEdited)
+	result := PutResult{Action: Updated, Head: &next}
+	result.Appear, result.Vanish = compareSchedules(head, compiled, next.State == job.Enabled, now)
+	return result, plan{next: next, revision: rev, verb: "edit"}, nil
+}
+
+// stateAfterEdit keeps the state that somebody chose: an edit enables a job
+// only when it was enabled, had run out of times or was broken, or when the
+// definition itself stops being paused.
+func stateAfterEdit(head *job.Head, paused, wasPaused bool) job.State {
+	switch {
+	case paused && !wasPaused:
+		return job.Paused
+	case !paused && wasPaused && head.State == job.Paused:
+		return job.Enabled
+	case head.State == job.Completed || head.State == job.Broken:
+		return job.Enabled
+	}
+	return head.State
+}
+
+// carryBound is the last time of the old revision that may still begin after
+// this edit: not after the edit itself, and before the cursor that it found.
+func carryBound(head *job.Head, now time.Time) time.Time {
+	if !head.NextFireAt.IsZero() && !head.NextFireAt.After(now) {
+		return head.NextFireAt.Add(-time.Second)
+	}
+	return now
+}
+
+// describe copies into the head what the scan needs of the definition.
+func describe(head *job.Head, d job.Definition, anchor time.Time) {
+	head.Schedule, head.Anchor, head.Misfire, head.Pool = d.Schedule, anchor, *d.Misfire, d.Pool
+}
+
+func sameDefinition(a, b job.Definition) bool {
+	left, errLeft := json.Marshal(a)
+	right, errRight := json.Marshal(b)
+	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
+}
+
+// compareSchedules tells which coming times an edit adds and removes, over the
+// span that both lists of coming times cover.
+func compareSchedules(head *job.Head, next *schedule.Plan, enabled bool, now time.Time) (appear, vanish []time.Time) {
+	var before, after []time.Time
+	if old, err := schedule.Compile(head.Schedule, head.Anchor); err == nil && head.State == job.Enabled {
+		before = old.Between(now, farFuture, compareTimes)
+	}
+	if enabled {
+		after = next.Between(now, farFuture, compareTimes)
+	}
+	bound := farFuture
+	for _, list := range [][]time.Time{before, after} {
+		if len(list) == compareTimes && list[compareTimes-1].Before(bound) {
+			bound = list[compareTimes-1]
+		}
+	}
+	return without(after, before, bound), without(before, after, bound)
+}
+
+func without(list, other []time.Time, bound time.Time) []time.Time {
+	seen := map[int64]bool{}
+	for _, t := range other {
+		seen[t.Unix()] = true
+	}
+	var left []time.Time
+	for _, t := range list {
+		if !seen[t.Unix()] && !t.After(bound) {
+			left = append(left, t)
+		}
+	}
+	return left
+}

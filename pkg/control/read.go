@@ -1,0 +1,124 @@
+package control
+
+import (
+	"context"
+	"sort"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// JobView is a job as people read it: its head and its current definition.
+type JobView struct {
+	Head       job.Head
+	Definition job.Definition
+}
+
+// Get reads a job. A deleted one is not found.
+func (s *Service) Get(ctx context.Context, ref job.Ref) (*JobView, error) {
+	head, err := s.Jobs.Head(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if head == nil || head.State == job.Deleted {
+		return nil, notFound(ref)
+	}
+	rev, err := s.Jobs.Revision(ctx, ref, head.Revision)
+	if err != nil {
+		return nil, err
+	}
+	view := &JobView{Head: *head}
+	if rev != nil {
+		view.Definition = rev.Definition
+	}
+	return view, nil
+}
+
+// List pages through a tenant's jobs in no promised order; deleted ones are
+// left out. The cursor of the last page is empty.
+func (s *Service) List(ctx context.Context, tenant, cursor string, limit int) ([]job.Head, string, error) {
+	heads, next, err := s.Jobs.ListJobs(ctx, tenant, cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	kept := heads[:0]
+	for _, h := range heads {
+		if h.State != job.Deleted {
+			kept = append(kept, h)
+		}
+	}
+	return kept, next, nil
+}
+
+// NextFires previews the coming scheduled times of a job after a time (zero =
+// now). A job that is not enabled has none.
+func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, count int) ([]schedule.Fire, error) {
+	view, err := s.Get(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if view.Head.State != job.Enabled {
+		return nil, nil
+	}
+	compiled, err := schedule.Compile(view.Head.Schedule, view.Head.Anchor)
+	if err != nil {
+		return nil, err
+	}
+	if after.IsZero() {
+		after = s.Clock.Now()
+	}
+	return compiled.Preview(after, count), nil
+}
+
+// ExecutionView is an execution with its whole timeline: what it carries and
+// what fell out of it into history items.
+type ExecutionView struct {
+	Execution job.Execution
+	Timeline  []job.Entry
+}
+
+// GetExecution reads one execution by key. The id of another revision finds
+// the stored execution too, since the revision is no part of the key.
+func (s *Service) GetExecution(ctx context.Context, ref job.Ref, key job.Key) (*ExecutionView, error) {
+	e, err := s.Executions.Execution(ctx, ref, key)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, executionNotFound(ref, key)
+	}
+	view := &ExecutionView{Execution: *e, Timeline: e.Timeline}
+	if e.Dropped == 0 {
+		return view, nil
+	}
+	older, err := s.Lists.History(ctx, ref, key)
+	if err != nil {
+		return nil, err
+	}
+	view.Timeline = append(append([]job.Entry{}, older...), e.Timeline...)
+	sort.SliceStable(view.Timeline, func(i, j int) bool { return view.Timeline[i].At.Before(view.Timeline[j].At) })
+	return view, nil
+}
+
+// ListExecutions pages through executions, newest scheduled time first: of one
+// job, or the latest ended ones of a tenant when no job is named. Times that
+// have not come are left out unless upcoming is set or a status asks for them.
+func (s *Service) ListExecutions(ctx context.Context, q ExecutionQuery, upcoming bool) ([]job.Execution, string, error) {
+	if !upcoming && q.Before.IsZero() && !asksScheduled(q.Statuses) {
+		q.Before = s.Clock.Now()
+	}
+	if q.Ref.Job == "" {
+		return s.Lists.Recent(ctx, q.Ref.Tenant, q)
+	}
+	return s.Lists.ListExecutions(ctx, q)
+}
+
+func asksScheduled(statuses []job.Status) bool {
+	for _, s := range statuses {
+		if s == job.Scheduled {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+// wakeAfter is when the wake scan looks at a manual run whose message may not
+// have been sent.
+const wakeAfter = 60 * time.Second
+
+// RunNow makes one execution of the job at once, whatever its schedule and
+// whether or not it is paused. It has a key of its own, so it never stands in
+// for a scheduled time.
+func (s *Service) RunNow(ctx context.Context, ref job.Ref, actor string) (*job.Execution, error) {
+	head, err := s.Jobs.Head(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if head == nil || head.State == job.Deleted {
+		return nil, notFound(ref)
+	}
+	now := s.Clock.Now().Truncate(time.Millisecond)
+	serial, err := ulid.New(ulid.Timestamp(now), s.Entropy)
+	if err != nil {
+		return nil, err
+	}
+	e := &job.Execution{Ref: ref, Key: job.SerialKey(job.KindManual, serial), Revision: head.Revision, Epoch: head.Epoch, Status: job.Scheduled,
+		Pool: head.Pool, CreatedAt: now, AvailableAt: now, Reason: lifecycle.ManualRun, Actor: actor,
+		FencingToken: s.RestoreEpoch << 32, Wake: job.Wake{At: now.Add(wakeAfter)}, Schema: job.Schema}
+	e.Timeline = []job.Entry{{At: now, To: job.Scheduled, Reason: lifecycle.ManualRun, Actor: actor}}
+	if err := s.Executions.PutOutside(ctx, e); err != nil {
+		return nil, err
+	}
+	if err := s.Sender.Send(ctx, e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Cancel ends an execution that has not begun or is waiting for a retry at
+// once, and asks a running one to stop. An ended one is a conflict.
+func (s *Service) Cancel(ctx context.Context, ref job.Ref, key job.Key, actor string) (*job.Execution, error) {
+	for try := 0; ; try++ {
+		e, err := s.Executions.Execution(ctx, ref, key)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			return nil, executionNotFound(ref, key)
+		}
+		now := s.Clock.Now()
+		switch {
+		case e.Status == job.Running && e.Cancel != nil:
+			return e, nil
+		case e.Status == job.Running:
+			err = s.Executions.RequestCancel(ctx, e, job.Cancel{At: now, By: actor, Reason: lifecycle.CancelRequested})
+		case e.Status == job.Scheduled || e.Status == job.RetryWait:
+			err = s.Executions.Close(ctx, e, lifecycle.CanceledBy(now, actor))
+		default:
+			return nil, &job.Error{Code: job.CodeStateConflict, Field: "status", Value: string(e.Status),
+				Message: "the execution is " + string(e.Status) + " and cannot be canceled", Fix: "only SCHEDULED, RETRY_WAIT and RUNNING executions can be"}
+		}
+		if errors.Is(err, job.ErrLost) && try < maxTries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.Executions.Execution(ctx, ref, key)
+	}
+}
+
+func executionNotFound(ref job.Ref, key job.Key) error {
+	return &job.Error{Code: job.CodeNotFound, Field: "id", Value: key.String(), Message: "job \"" + job.Shorten(ref.Job) + "\" has no such execution",
+		Fix: "list them with: belfry executions list " + job.Shorten(ref.Job)}
+}

@@ -1,0 +1,98 @@
+package control
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+// Jobs is what the control plane needs of the stored definitions.
+type Jobs interface {
+	// Head reads the head strongly; nil when the job was never made.
+	Head(ctx context.Context, ref job.Ref) (*job.Head, error)
+	// Revision reads one immutable revision; nil when it is absent.
+	Revision(ctx context.Context, ref job.Ref, number int) (*job.Revision, error)
+	// ChangeHead compares and sets the head in one transaction; job.ErrLost when
+	// another verb came first.
+	ChangeHead(ctx context.Context, change job.HeadChange) error
+	// CloseGap removes the gap from the head, on condition of its epoch.
+	CloseGap(ctx context.Context, head *job.Head) error
+	// ListJobs pages through a tenant's jobs.
+	ListJobs(ctx context.Context, tenant, cursor string, limit int) ([]job.Head, string, error)
+}
+
+// Executions is what the control plane needs of the stored executions.
+type Executions interface {
+	// NotBegun strongly reads the scheduled executions after from that no
+	// attempt has begun.
+	NotBegun(ctx context.Context, ref job.Ref, from time.Time) ([]job.Execution, error)
+	// Close applies t to exactly the state seen; job.ErrLost when it has changed.
+	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
+	// PutRange records one disposition for a range of scheduled times.
+	PutRange(ctx context.Context, r job.RangeRecord) error
+	// PutOutside stores an execution that no cursor stands behind.
+	PutOutside(ctx context.Context, e *job.Execution) error
+	// Execution reads one execution strongly; nil when it is absent.
+	Execution(ctx context.Context, ref job.Ref, key job.Key) (*job.Execution, error)
+	// RequestCancel raises the cancel flag of a running execution; job.ErrLost when
+	// it is no longer running under the token seen.
+	RequestCancel(ctx context.Context, seen *job.Execution, c job.Cancel) error
+}
+
+// Lists is what the control plane reads for people.
+type Lists interface {
+	// ListExecutions pages through the executions of one job, newest first.
+	ListExecutions(ctx context.Context, q ExecutionQuery) ([]job.Execution, string, error)
+	// Recent pages through the latest ended executions of a tenant.
+	Recent(ctx context.Context, tenant string, q ExecutionQuery) ([]job.Execution, string, error)
+	// History reads the timeline entries that fell out of the execution.
+	History(ctx context.Context, ref job.Ref, key job.Key) ([]job.Entry, error)
+}
+
+// Materialiser turns the due times of one job into executions at once.
+// The trigger plane satisfies it.
+type Materialiser interface {
+	Materialise(ctx context.Context, ref job.Ref) error
+}
+
+// Sender hands an execution to its pool's queue. The dispatch plane satisfies it.
+type Sender interface {
+	Send(ctx context.Context, e *job.Execution) error
+}
+
+// Pools tells the timeout ceiling of a pool; false when there is no such pool.
+type Pools interface {
+	Ceiling(pool string) (time.Duration, bool)
+	Names() []string
+}
+
+// Clock tells the time.
+type Clock interface{ Now() time.Time }
+
+// ExecutionQuery selects executions for a list.
+type ExecutionQuery = job.ExecutionQuery
+
+// Service carries out the verbs. All fields are required.
+type Service struct {
+	Jobs         Jobs
+	Executions   Executions
+	Lists        Lists
+	Materialiser Materialiser
+	Sender       Sender
+	Pools        Pools
+	Clock        Clock
+	Entropy      io.Reader     // for the serials of manual runs
+	RestoreEpoch int64         // of this installation; high part of every epoch
+	Horizon      time.Duration // how far ahead times are materialised
+}
+
+func notFound(ref job.Ref) error {
+	return &job.Error{Code: job.CodeNotFound, Field: "job", Value: ref.Job, Message: "there is no job \"" + job.Shorten(ref.Job) + "\"",
+		Fix: "list the jobs with: belfry jobs list"}
+}
+
+// maxTries bounds how often a verb starts again after another one came first.
+const maxTries = 5

@@ -1,0 +1,151 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// plan is what a verb wants to do to the head that it read.
+type plan struct {
+	next     job.Head
+	revision *job.Revision
+	verb     string
+	settled  bool // the head already is as wished: only the clean-up is repeated
+}
+
+// onHead runs one verb: read, decide, compare-and-set, clean up. decide gets
+// a strongly read head (nil when the job was never made) and the verb's clock.
+func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide func(head *job.Head, now time.Time) (plan, error)) (*job.Head, error) {
+	for try := 0; ; try++ {
+		head, err := s.Jobs.Head(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if head != nil && head.Gap != nil {
+			if err := s.closeGap(ctx, head); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		now := s.Clock.Now().Truncate(time.Millisecond)
+		p, err := decide(head, now)
+		if err != nil {
+			return nil, err
+		}
+		if p.settled {
+			return head, s.cleanUp(ctx, head)
+		}
+		err = s.Jobs.ChangeHead(ctx, job.HeadChange{Old: head, New: p.next, Revision: p.revision, Verb: p.verb, Actor: actor, At: now})
+		if errors.Is(err, job.ErrLost) && try < maxTries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.finish(ctx, &p.next, now)
+	}
+}
+
+// finish is what stands between a verb's write and its acknowledgement.
+func (s *Service) finish(ctx context.Context, head *job.Head, now time.Time) (*job.Head, error) {
+	if head.Gap != nil {
+		if err := s.closeGap(ctx, head); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.cleanUp(ctx, head); err != nil {
+		return nil, err
+	}
+	if !head.NextFireAt.IsZero() && !head.NextFireAt.After(now.Add(s.Horizon)) {
+		if err := s.Materialiser.Materialise(ctx, head.Ref); err != nil {
+			return nil, err
+		}
+	}
+	return head, nil
+}
+
+// closeGap records the times that a verb passed over and takes the gap out of
+// the head. A lost compare-and-set means that a scan did it, or a newer verb.
+func (s *Service) closeGap(ctx context.Context, head *job.Head) error {
+	rev, err := s.Jobs.Revision(ctx, head.Ref, head.Gap.Revision)
+	if err != nil {
+		return err
+	}
+	record := job.RangeRecord{Ref: head.Ref, Range: schedule.PassedOver(head.Gap, rev), Revision: head.Gap.Revision, Epoch: head.Epoch,
+		Pool: head.Pool, Status: job.Missed, Reason: head.Gap.Reason, At: s.Clock.Now()}
+	if err := s.Executions.PutRange(ctx, record); err != nil {
+		return err
+	}
+	if err := s.Jobs.CloseGap(ctx, head); err != nil && !errors.Is(err, job.ErrLost) {
+		return err
+	}
+	head.NextFireAt, head.Gap = head.Gap.Then, nil
+	return nil
+}
+
+// cleanUp withdraws what has not begun and what the claim rule now refuses.
+func (s *Service) cleanUp(ctx context.Context, head *job.Head) error {
+	waiting, err := s.Executions.NotBegun(ctx, head.Ref, head.SettledUpto)
+	if err != nil {
+		return err
+	}
+	carry := map[int]time.Time{}
+	for i := range waiting {
+		e := &waiting[i]
+		if e.Kind != job.KindScheduled || e.Epoch >= head.Epoch {
+			continue
+		}
+		until, known := carry[e.Revision]
+		if !known && e.Epoch >= head.RunsFrom {
+			if until, err = s.carryUntil(ctx, head.Ref, e.Revision); err != nil {
+				return err
+			}
+			carry[e.Revision] = until
+		}
+		if lifecycle.MayBegin(head, e.Epoch, e.ScheduledAt, until) {
+			continue
+		}
+		err := s.Executions.Close(ctx, e, lifecycle.WithdrawnBy(s.Clock.Now(), "control", lifecycle.Superseded))
+		if err != nil && !errors.Is(err, job.ErrLost) {
+			return err
+		}
+	}
+	return nil
+}
+
+// carryUntil is the bound that the first edit after revision wrote; zero when
+// there is none.
+func (s *Service) carryUntil(ctx context.Context, ref job.Ref, revision int) (time.Time, error) {
+	rev, err := s.Jobs.Revision(ctx, ref, revision+1)
+	if err != nil || rev == nil {
+		return time.Time{}, err
+	}
+	return rev.CarryUntil, nil
+}
+
+// raised is the head with its epoch raised for a verb. notEdit moves RunsFrom
+// along, so that nothing older than this verb begins any more.
+func raised(head job.Head, actor string, now time.Time, notEdit bool) job.Head {
+	head.Epoch++
+	if notEdit {
+		head.RunsFrom = head.Epoch
+	}
+	head.UpdatedAt, head.ChangedBy, head.Reason = now, actor, ""
+	head.Plan, head.Gap = nil, nil
+	return head
+}
+
+// passOver leaves a gap in next when the verb moves the cursor past times that
+// are already due. The head stays in the due index until the gap is recorded.
+func passOver(next *job.Head, old *job.Head, now time.Time, reason job.Reason) {
+	if old.State != job.Enabled || old.NextFireAt.IsZero() || old.NextFireAt.After(now) {
+		return
+	}
+	next.Gap = &job.Gap{From: old.NextFireAt, EffectiveAt: now, Revision: old.Revision, Reason: reason, Then: next.NextFireAt}
+	next.NextFireAt = now.Truncate(time.Second)
+}

@@ -1,0 +1,176 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+const (
+	// handOffAfter is the age at which an attempt gives its message up: SQS
+	// bounds how long and how many messages may be in flight.
+	handOffAfter = 15 * time.Minute
+	// longestLease is what a lease grows to; an old attempt beats seldom.
+	longestLease = 5 * time.Minute
+)
+
+// keeper keeps the lease of one attempt, and the message hidden, while its
+// work runs.
+type keeper struct {
+	p        *passage
+	begun    time.Time
+	canceled chan struct{}
+	cancel   context.CancelCauseFunc
+	quit     context.CancelFunc
+	done     chan struct{}
+
+	mu       sync.Mutex
+	held     *job.Execution
+	released bool
+}
+
+func newKeeper(p *passage, item *job.Execution, sentAt time.Time) *keeper {
+	return &keeper{p: p, held: item, begun: sentAt, canceled: make(chan struct{}), done: make(chan struct{})}
+}
+
+// current is the execution as this worker last saw it.
+func (k *keeper) current() *job.Execution {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held
+}
+
+// adopt replaces what this worker last saw by a newer reading; always true.
+func (k *keeper) adopt(next *job.Execution) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.held = next
+	return true
+}
+
+func (k *keeper) isReleased() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.released
+}
+
+func (k *keeper) start(ctx context.Context, cancel context.CancelCauseFunc) {
+	k.cancel = cancel
+	beatCtx, quit := context.WithCancel(context.WithoutCancel(ctx))
+	k.quit = quit
+	go func() {
+		defer close(k.done)
+		k.keep(beatCtx)
+	}()
+}
+
+// stop ends the heartbeats and waits until none is under way.
+func (k *keeper) stop() {
+	k.quit()
+	<-k.done
+}
+
+// lease is how long the lease is for an attempt of this age: a third of its
+// age, within the pool's lease and five minutes.
+func (k *keeper) lease(now time.Time) time.Duration {
+	pool := k.p.Leases.Lease(k.held.Pool)
+	return min(max(pool, now.Sub(k.begun)/3), max(pool, longestLease))
+}
+
+// visibility is how long a message is hidden behind a lease: a taker may not
+// claim before the lease and the clocks' difference have passed.
+func (k *keeper) visibility(lease time.Duration) time.Duration {
+	return lease + 2*k.p.epsilon() + time.Second
+}
+
+func (k *keeper) keep(ctx context.Context) {
+	for {
+		now := k.p.Clock.Now()
+		remaining := k.current().Lease.Until.Sub(now)
+		third := k.lease(now) / 3
+		pause := time.Duration(float64(third) * (0.9 + 0.2*k.p.Spread()))
+		if pause > remaining/2 {
+			pause = remaining / 2
+		}
+		if k.p.Clock.Wait(ctx, now.Add(pause)) != nil {
+			return
+		}
+		if !k.beat(ctx) {
+			return
+		}
+	}
+}
+
+// beat extends lease and visibility; false ends the keeping. An attempt whose
+// lease can no longer be extended is told so before the lease ends.
+func (k *keeper) beat(ctx context.Context) bool {
+	held := k.current()
+	now := k.p.Clock.Now()
+	margin := 2 * k.p.epsilon()
+	if !now.Add(margin).Before(held.Lease.Until) {
+		k.lose()
+		return false
+	}
+	bounded, stop := context.WithTimeout(ctx, held.Lease.Until.Sub(now)-margin)
+	defer stop()
+	lease := k.lease(now)
+	next, err := k.p.Executions.Beat(bounded, held, now.Add(lease))
+	switch {
+	case errors.Is(err, job.ErrLost):
+		if ctx.Err() == nil {
+			k.lose()
+		}
+		return false
+	case err != nil:
+		k.p.log().Warn("heartbeat failed", slog.String("execution", held.ID()), slog.Any("error", err))
+		return ctx.Err() == nil
+	}
+	k.adopt(next)
+	if next.Cancel != nil && held.Cancel == nil {
+		close(k.canceled)
+		k.cancel(ErrCanceled)
+	}
+	k.hide(ctx, now, lease)
+	return true
+}
+
+func (k *keeper) lose() {
+	k.cancel(ErrLeaseLost)
+}
+
+// hide keeps the message hidden as long as the lease, or hands the attempt off
+// to a wake-up once it has grown old.
+func (k *keeper) hide(ctx context.Context, now time.Time, lease time.Duration) {
+	if k.isReleased() {
+		return
+	}
+	d := k.p.delivery
+	if now.Sub(k.begun) > handOffAfter && d.Release != nil {
+		k.handOff(ctx)
+		return
+	}
+	if d.Extend != nil {
+		if err := d.Extend(ctx, k.visibility(lease)); err != nil && ctx.Err() == nil {
+			k.p.log().Warn("message not kept hidden", slog.String("execution", k.held.ID()), slog.Any("error", err))
+		}
+	}
+}
+
+// handOff writes the wake-up first and deletes the message after: the wake
+// scan finds a living lease and looks again later.
+func (k *keeper) handOff(ctx context.Context) {
+	held := k.current()
+	if err := k.p.Executions.Rewake(ctx, held, held.Lease.Until.Add(2*k.p.epsilon()+time.Second), false); err != nil {
+		return
+	}
+	if err := k.p.delivery.Release(ctx); err != nil {
+		return
+	}
+	k.mu.Lock()
+	k.released = true
+	k.mu.Unlock()
+}

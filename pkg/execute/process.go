@@ -1,0 +1,200 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+const (
+	// waitHere is the longest that a worker waits with a message in its hands
+	// instead of giving it back: the rest of a second that a queue's whole-second
+	// delay leaves, and a little more.
+	waitHere = 2 * time.Second
+	// maxDecisions bounds how often one message is decided on anew when the
+	// execution changes under it.
+	maxDecisions = 4
+	// longestHide is what SQS allows, less a margin.
+	longestHide = 11 * time.Hour
+	// unsure is how long a message is hidden when something failed.
+	unsure = 15 * time.Second
+)
+
+// passage is one message on its way through the plane.
+type passage struct {
+	*Service
+	delivery Delivery
+	nonce    string
+	head     *job.Head
+	revision *job.Revision
+}
+
+// Process carries one message through: it returns when the attempt has ended,
+// or when there is nothing to run. It never panics because of a message.
+func (s *Service) Process(ctx context.Context, d Delivery) Disposal {
+	p := &passage{Service: s, delivery: d, nonce: s.Nonce()}
+	disposal := p.process(ctx)
+	if disposal.Err != nil {
+		s.log().Warn("message not carried through", slog.String("job", d.Message.Ref.String()), slog.String("key", d.Message.Key.String()),
+			slog.Bool("deleted", disposal.Delete), slog.Any("error", disposal.Err))
+	}
+	return disposal
+}
+
+func failed(err error) Disposal { return Disposal{Hide: unsure, Err: err} }
+
+func (p *passage) process(ctx context.Context) Disposal {
+	item, sentAt, err := p.approach(ctx)
+	for try := 0; try < maxDecisions; try++ {
+		if err != nil {
+			return failed(err)
+		}
+		facts, factErr := p.facts(ctx, item)
+		if factErr != nil {
+			return failed(factErr)
+		}
+		decision := lifecycle.Decide(facts)
+		p.log().Debug("message decided", slog.String("job", p.delivery.Message.Ref.String()), slog.String("key", p.delivery.Message.Key.String()),
+			slog.String("act", string(decision.Act)), slog.String("why", decision.Why))
+		switch decision.Act {
+		case lifecycle.Delete:
+			return Disposal{Delete: true}
+		case lifecycle.Own:
+			return p.run(ctx, item, sentAt)
+		case lifecycle.Isolate:
+			if err := p.Isolator.Isolate(ctx, item); err != nil {
+				return failed(err)
+			}
+			return Disposal{Delete: true}
+		case lifecycle.Hide:
+			if wait := decision.Until.Sub(p.Clock.Now()); wait > waitHere || item.Status == job.Running {
+				return Disposal{Hide: min(max(wait, 0), longestHide)}
+			}
+			if err := p.Clock.Wait(ctx, decision.Until); err != nil {
+				return Disposal{Err: err}
+			}
+		case lifecycle.Close:
+			err := p.Executions.Close(ctx, item, decision.Transition)
+			if err == nil {
+				return Disposal{Delete: true}
+			}
+			if !errors.Is(err, job.ErrLost) {
+				return failed(err)
+			}
+			item, err = p.read(ctx)
+			if err != nil {
+				return failed(err)
+			}
+		case lifecycle.Claim, lifecycle.Rewake:
+			item, sentAt, err = p.claim(ctx, item)
+		}
+	}
+	return Disposal{Hide: unsure}
+}
+
+// approach makes the first step: the claim itself when the message is new and
+// its life is the job's current one, a read otherwise. It returns the
+// execution as it then is, and when a claim was sent.
+func (p *passage) approach(ctx context.Context) (*job.Execution, time.Time, error) {
+	m := p.delivery.Message
+	if m.Key.Kind != job.KindScheduled || m.Receives > 1 || m.Isolated {
+		item, err := p.read(ctx)
+		return item, time.Time{}, err
+	}
+	if err := p.readHead(ctx); err != nil {
+		return nil, time.Time{}, err
+	}
+	if p.head == nil || p.head.Epoch != m.Epoch {
+		item, err := p.read(ctx)
+		return item, time.Time{}, err
+	}
+	if err := p.readRevision(ctx, p.head.Revision); err != nil {
+		return nil, time.Time{}, err
+	}
+	if ahead := p.delivery.NotBefore.Sub(p.Clock.Now()); ahead > 0 {
+		if ahead > waitHere {
+			item, err := p.read(ctx)
+			return item, time.Time{}, err
+		}
+		if err := p.Clock.Wait(ctx, p.delivery.NotBefore); err != nil {
+			return nil, time.Time{}, err
+		}
+	}
+	return p.claim(ctx, nil)
+}
+
+// claim tries to take the execution as seen (nil: unseen, first attempt). It
+// returns what is there afterwards: ours, recognised by the nonce, or not.
+func (p *passage) claim(ctx context.Context, seen *job.Execution) (*job.Execution, time.Time, error) {
+	now := p.Clock.Now()
+	m := p.delivery.Message
+	pool := ""
+	if p.head != nil {
+		pool = p.head.Pool
+	}
+	if seen != nil {
+		pool = seen.Pool
+	}
+	item, err := p.Executions.Claim(ctx, job.ClaimRequest{Ref: m.Ref, Key: m.Key, Epoch: m.Epoch, Owner: p.Owner, Nonce: p.nonce,
+		Now: now, Until: now.Add(p.Leases.Lease(pool)), Seen: seen})
+	if errors.Is(err, job.ErrLost) {
+		err = nil
+	}
+	return item, now, err
+}
+
+func (p *passage) read(ctx context.Context) (*job.Execution, error) {
+	return p.Executions.Execution(ctx, p.delivery.Message.Ref, p.delivery.Message.Key)
+}
+
+func (p *passage) readHead(ctx context.Context) (err error) {
+	p.head, err = p.Definitions.Head(ctx, p.delivery.Message.Ref)
+	return err
+}
+
+func (p *passage) readRevision(ctx context.Context, number int) (err error) {
+	if p.revision != nil && p.revision.Number == number {
+		return nil
+	}
+	p.revision, err = p.Definitions.Revision(ctx, p.delivery.Message.Ref, number)
+	if err == nil && p.revision == nil {
+		err = &job.Error{Code: job.CodeUnavailable, Field: "revision", Message: "the revision of the execution is not there"}
+	}
+	return err
+}
+
+// facts gathers what Decide looks at, reading no more than the item needs.
+func (p *passage) facts(ctx context.Context, item *job.Execution) (lifecycle.Facts, error) {
+	f := lifecycle.Facts{Message: p.delivery.Message, Item: item, Nonce: p.nonce, RestoreEpoch: p.RestoreEpoch, Now: p.Clock.Now(), Epsilon: p.epsilon()}
+	if item == nil || item.Epoch != f.Message.Epoch || lifecycle.Terminal(item.Status) || item.Status == job.Withdrawn || item.Status == job.NeedsReview {
+		return f, nil
+	}
+	if err := p.readRevision(ctx, item.Revision); err != nil {
+		return f, err
+	}
+	f.Retry = p.revision.Definition.Retry
+	if item.Status != job.Scheduled || item.Kind != job.KindScheduled {
+		return f, nil
+	}
+	if p.head == nil {
+		if err := p.readHead(ctx); err != nil {
+			return f, err
+		}
+	}
+	var carryUntil time.Time
+	if p.head != nil && item.Epoch < p.head.Epoch && item.Epoch >= p.head.RunsFrom {
+		later, err := p.Definitions.Revision(ctx, item.Ref, item.Revision+1)
+		if err != nil {
+			return f, err
+		}
+		if later != nil {
+			carryUntil = later.CarryUntil
+		}
+	}
+	f.MayBegin = lifecycle.MayBegin(p.head, item.Epoch, item.ScheduledAt, carryUntil)
+	return f, nil
+}

@@ -1,0 +1,130 @@
+package execute
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+// Definitions is what the execution plane reads of jobs.
+type Definitions interface {
+	// Head reads the head strongly; nil when the job was never made.
+	Head(ctx context.Context, ref job.Ref) (*job.Head, error)
+	// Revision reads one immutable revision; nil when it is absent.
+	Revision(ctx context.Context, ref job.Ref, number int) (*job.Revision, error)
+}
+
+// Executions is what the execution plane does to executions.
+type Executions interface {
+	// Execution reads one execution strongly; nil when it is absent.
+	Execution(ctx context.Context, ref job.Ref, key job.Key) (*job.Execution, error)
+	// Claim takes the execution for an attempt. It returns the execution as
+	// claimed, or job.ErrLost together with what is there instead (nil = absent).
+	Claim(ctx context.Context, c job.ClaimRequest) (*job.Execution, error)
+	// Beat extends the lease and returns the execution with its cancel flag;
+	// job.ErrLost when the lease belongs to somebody else.
+	Beat(ctx context.Context, held *job.Execution, until time.Time) (*job.Execution, error)
+	// Settle applies t as the owner of held's lease; job.ErrLost when it is not.
+	// wakeAt, when set, is written as a new wake-up in the same write.
+	Settle(ctx context.Context, held *job.Execution, t lifecycle.Transition, wakeAt time.Time) error
+	// Close applies t to exactly the state seen; job.ErrLost when it changed.
+	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
+	// Rewake writes a new wake-up on exactly the life seen; job.ErrLost when a
+	// newer life is there or the execution has ended.
+	Rewake(ctx context.Context, seen *job.Execution, at time.Time, redrive bool) error
+}
+
+// Isolator sends a successor message to the isolation queue of the
+// execution's pool. The dispatch plane satisfies it.
+type Isolator interface {
+	Isolate(ctx context.Context, e *job.Execution) error
+}
+
+// Leases tells the length of a pool's lease. The dispatch plane satisfies it.
+type Leases interface {
+	Lease(pool string) time.Duration
+}
+
+// Clock tells the time and waits on it.
+type Clock interface {
+	Now() time.Time
+	// Wait returns nil at or after until, or the context's error before.
+	Wait(ctx context.Context, until time.Time) error
+}
+
+// Attempt is what runs: the execution as claimed and its revision.
+type Attempt struct {
+	Execution  *job.Execution
+	Definition job.Definition
+	Deadline   time.Time
+	// Canceled is closed when a person asked to cancel, or the lease is lost.
+	Canceled <-chan struct{}
+}
+
+// Work runs one attempt. Nil is success. The context ends at the deadline,
+// when the attempt is canceled, before the lease ends unextended, and when the
+// worker stops; Cause tells which.
+type Work func(ctx context.Context, a *Attempt) *lifecycle.Failure
+
+// Service is the execution plane. All fields are required, but for Log.
+type Service struct {
+	Definitions  Definitions
+	Executions   Executions
+	Isolator     Isolator
+	Leases       Leases
+	Clock        Clock
+	Work         Work
+	Owner        string         // name of this worker, unique among the living
+	Nonce        func() string  // a new random word at each call
+	Spread       func() float64 // random number in [0, 1) for back-off
+	Epsilon      time.Duration  // bound of the clocks' difference; zero = 500 ms
+	RestoreEpoch int64
+	Log          *slog.Logger // nil: silent
+}
+
+// Delivery is one message in a worker's hands.
+type Delivery struct {
+	Message lifecycle.Message
+	// NotBefore is the second the execution is due; the worker waits out the
+	// rest before it claims.
+	NotBefore time.Time
+	// Extend hides the message from others for d from now on; nil when the
+	// platform cannot.
+	Extend func(ctx context.Context, d time.Duration) error
+	// Release gives the message up before the attempt has ended: it is deleted
+	// from the queue because the execution's wake-up has taken over. Nil when
+	// the platform cannot.
+	Release func(ctx context.Context) error
+}
+
+// Disposal is what becomes of the message. Either it may be deleted, or it
+// becomes visible again after Hide.
+type Disposal struct {
+	Delete bool
+	Hide   time.Duration // only when not deleted; zero = at once
+	Err    error         // why it was not carried out, for the log; nil = as decided
+}
+
+// Causes of an attempt's context, told by context.Cause.
+var (
+	ErrDeadline  = &job.Error{Code: "TIMEOUT", Message: "the attempt reached its timeout"}
+	ErrCanceled  = &job.Error{Code: "CANCELED", Message: "a person asked to cancel the execution"}
+	ErrLeaseLost = &job.Error{Code: job.CodeLeaseLost, Message: "the lease has passed or belongs to another worker"}
+)
+
+func (s *Service) epsilon() time.Duration {
+	if s.Epsilon == 0 {
+		return 500 * time.Millisecond
+	}
+	return s.Epsilon
+}
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
