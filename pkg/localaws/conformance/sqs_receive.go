@@ -30,14 +30,15 @@ func sqsReceiveCases() []Case {
 		onSQS("a long poll is woken by a send", func(q queues) {
 			url := q.create("woken", nil)
 			start := time.Now()
-			sent := time.AfterFunc(time.Second, func() {
+			sent := make(chan error, 1)
+			time.AfterFunc(time.Second, func() {
 				_, err := q.client.SendMessage(q.ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("x")})
-				if err != nil {
-					q.Error(err)
-				}
+				sent <- err
 			})
-			defer sent.Stop()
-			q.one(url)
+			messages := q.receive(url, 10)
+			if err := <-sent; err != nil || len(messages) != 1 {
+				q.Fatalf("received %d messages; the send returned %v", len(messages), err)
+			}
 			if took := time.Since(start); took > 3*time.Second {
 				q.Errorf("a message sent after 1 s was received after %v", took)
 			}

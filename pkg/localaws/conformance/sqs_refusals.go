@@ -29,7 +29,7 @@ func sqsRefusalCases() []Case {
 		refusedQueue("a name of 81 characters", "InvalidParameterValue", strings.Repeat("a", 81), nil),
 		refusedQueue("an attribute out of range", "InvalidAttributeValue", "range", map[string]string{"DelaySeconds": "901"}),
 		refusedQueue("an unknown attribute", "InvalidAttributeName", "unknown", map[string]string{"Colour": "blue"}),
-		refusedQueue("a redrive policy without a count", "InvalidAttributeValue", "redrive", map[string]string{
+		refusedQueue("a redrive policy without a count", "InvalidParameterValue", "redrive", map[string]string{
 			"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:x"}`,
 		}),
 		refusedQueue("a dead-letter queue that is not there", "InvalidParameterValue", "no-dlq", map[string]string{

@@ -59,6 +59,11 @@ func badAttribute(name, value, reason string) *wire.Fault {
 		fmt.Sprintf("Invalid value %q for the parameter %s: %s.", value, name, reason))
 }
 
+// badPolicy refuses a policy that stands in an attribute.
+func badPolicy(name, value, reason string) *wire.Fault {
+	return badParameter("Value " + value + " for parameter " + name + " is invalid. Reason: " + reason + ".")
+}
+
 func closedFault() *wire.Fault {
 	return &wire.Fault{
 		Status: http.StatusServiceUnavailable, Code: "ServiceUnavailable", Prefix: coral,

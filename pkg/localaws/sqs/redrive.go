@@ -26,15 +26,15 @@ func (s *Service) checkRedrive(q *queue) error {
 	target, reason := s.target(policy.Target), ""
 	switch {
 	case policy.Target == q.arn:
-		reason = "Dead letter target is the queue itself."
+		reason = "Dead letter target is the queue itself"
 	case target == nil:
-		reason = "Dead letter target does not exist."
+		reason = "Dead letter target does not exist"
 	case !target.settings.allow.allows(q.arn):
-		reason = "Dead letter target's redrive allow policy does not admit this queue."
+		reason = "Dead letter target's redrive allow policy does not admit this queue"
 	default:
 		return nil
 	}
-	return badParameter("Value " + q.Attributes["RedrivePolicy"] + " for parameter RedrivePolicy is invalid. Reason: " + reason)
+	return badPolicy("RedrivePolicy", q.Attributes["RedrivePolicy"], reason)
 }
 
 // redrive moves a message that has been received often enough to its queue's

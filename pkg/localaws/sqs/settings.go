@@ -120,13 +120,13 @@ func normaliseRedrive(name, value string) (string, error) {
 	}
 	var policy redrivePolicy
 	if err := json.Unmarshal([]byte(value), &policy); err != nil {
-		return "", badAttribute(name, value, "it is not a redrive policy: "+err.Error())
+		return "", badPolicy(name, value, "It is not a redrive policy: "+err.Error())
 	}
 	if policy.MaxReceives < 1 || policy.MaxReceives > 1000 {
-		return "", badAttribute(name, value, "maxReceiveCount must be from 1 to 1000")
+		return "", badPolicy(name, value, "Redrive policy does not contain a maxReceiveCount from 1 to 1000")
 	}
 	if policy.Target == "" {
-		return "", badAttribute(name, value, "deadLetterTargetArn is missing")
+		return "", badPolicy(name, value, "Redrive policy does not contain mandatory attribute: deadLetterTargetArn")
 	}
 	text, err := json.Marshal(policy)
 	return string(text), err
@@ -138,13 +138,13 @@ func normaliseAllow(name, value string) (string, error) {
 	}
 	var policy redriveAllowPolicy
 	if err := json.Unmarshal([]byte(value), &policy); err != nil {
-		return "", badAttribute(name, value, "it is not a redrive allow policy: "+err.Error())
+		return "", badPolicy(name, value, "It is not a redrive allow policy: "+err.Error())
 	}
 	if !slices.Contains([]string{"allowAll", "denyAll", "byQueue"}, policy.Permission) {
-		return "", badAttribute(name, value, "redrivePermission must be allowAll, denyAll or byQueue")
+		return "", badPolicy(name, value, "redrivePermission must be allowAll, denyAll or byQueue")
 	}
 	if (policy.Permission == "byQueue") != (len(policy.Sources) > 0) || len(policy.Sources) > 10 {
-		return "", badAttribute(name, value, "sourceQueueArns must name 1 to 10 queues for byQueue, and none otherwise")
+		return "", badPolicy(name, value, "sourceQueueArns must name 1 to 10 queues for byQueue, and none otherwise")
 	}
 	text, err := json.Marshal(policy)
 	return string(text), err
