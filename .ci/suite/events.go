@@ -159,14 +159,26 @@ func (t *tally) failedBelow(k string) bool {
 	return false
 }
 
+// Beyond these a log is longer than anyone reads: the first failures tell, and
+// the closing line has the number of all.
+const (
+	mostExplained = 40
+	mostLines     = 60
+)
+
 // explain writes the output of what failed and the names of what was skipped.
 func (t *tally) explain(w io.Writer) {
+	explained := 0
 	for _, k := range t.failures {
 		if t.parent[k] && t.failedBelow(k) {
 			continue
 		}
+		if explained++; explained > mostExplained {
+			fmt.Fprintln(w, "--- and more")
+			break
+		}
 		fmt.Fprintf(w, "--- failed: %s\n", k)
-		for _, line := range tail(t.output[k], 120) {
+		for _, line := range tail(t.output[k], mostLines) {
 			fmt.Fprint(w, line)
 		}
 	}
@@ -174,7 +186,7 @@ func (t *tally) explain(w io.Writer) {
 		fmt.Fprintf(w, "--- began and never ended: %s\n", k)
 	}
 	if _, said := t.output["go"]; said {
-		fmt.Fprint(w, strings.Join(tail(t.output["go"], 60), ""))
+		fmt.Fprint(w, strings.Join(tail(t.output["go"], mostLines), ""))
 	}
 	for _, k := range slices.Sorted(maps.Keys(t.verdict)) {
 		if t.verdict[k] == "skip" && !t.parent[k] {
