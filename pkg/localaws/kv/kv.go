@@ -19,6 +19,7 @@ type Engine interface {
 type Tx interface {
 	// Get returns the value of key, or nil when it is absent.
 	Get(space string, key []byte) []byte
+	// Put keeps key and value: the caller must not change them afterwards.
 	Put(space string, key, value []byte)
 	Delete(space string, key []byte)
 	// Ascend visits keys >= from in order (all keys when from is nil) until
