@@ -54,21 +54,28 @@ func checkShape(s job.Schedule) error {
 	if given != 1 {
 		return refuse("schedule", "", "exactly one of cron, every, at", "%d of cron, every and at are given", given)
 	}
-	switch s.Gap {
-	case "", job.GapSkip, job.GapShiftForward:
-	default:
-		return refusePolicy("gap", string(s.Gap), "SKIP or SHIFT_FORWARD")
-	}
-	switch s.Overlap {
-	case "", job.OverlapFirst, job.OverlapSecond, job.OverlapBoth:
-	default:
-		return refusePolicy("overlap", string(s.Overlap), "FIRST, SECOND or BOTH")
+	if err := checkPolicies(s.Gap, s.Overlap); err != nil {
+		return err
 	}
 	if s.Jitter != 0 {
 		return withCode(job.CodeNotSupported, withFix(
 			refuse("jitter", s.Jitter.String(), "", "this build does not have jitter yet"), "remove jitter from the schedule"))
 	}
 	return checkDialect(s.Dialect)
+}
+
+func checkPolicies(gap job.GapPolicy, overlap job.OverlapPolicy) error {
+	switch gap {
+	case "", job.GapSkip, job.GapShiftForward:
+	default:
+		return refusePolicy("gap", string(gap), "SKIP or SHIFT_FORWARD")
+	}
+	switch overlap {
+	case "", job.OverlapFirst, job.OverlapSecond, job.OverlapBoth:
+	default:
+		return refusePolicy("overlap", string(overlap), "FIRST, SECOND or BOTH")
+	}
+	return nil
 }
 
 func refusePolicy(field, value, bound string) error {

@@ -14,8 +14,7 @@ func checkDialect(d job.Dialect) error {
 	if d == "" || grammars[d] != nil {
 		return nil
 	}
-	switch d {
-	case job.DialectQuartz, job.DialectAWS, job.DialectCronexpr:
+	if d == job.DialectQuartz || d == job.DialectAWS || d == job.DialectCronexpr {
 		return withCode(job.CodeNotSupported, withFix(
 			refuse("dialect", string(d), "unix", "this build does not have the dialect %s yet", d),
 			"write the expression in the 5 fields of the dialect unix"))

@@ -50,7 +50,10 @@ func PlanLate(p *Plan, cursor, now time.Time, m job.Misfire) Late {
 	late.Missed = p.rangeOf(from, lateUpto)
 	late.OnTime = p.Between(instant(max(from, lateUpto)), now, 0)
 	late.Next, late.HasNext = p.Next(instant(max(from, to)))
-	if late.Missed.Count == 0 || m.Policy == job.MisfireSkip {
+	if m.Policy == "" {
+		m.Policy = job.MisfireFireOnce
+	}
+	if late.Missed.Count == 0 {
 		return late
 	}
 	if m.Window > 0 {
@@ -65,8 +68,9 @@ func PlanLate(p *Plan, cursor, now time.Time, m job.Misfire) Late {
 		if late.Coalesced.Count > 0 {
 			late.Fire = []time.Time{late.Coalesced.Last}
 		}
-	default:
+	case job.MisfireFireOnce:
 		late.Fire = p.fireAll(from, lateUpto, 1)
+	case job.MisfireSkip:
 	}
 	return late
 }

@@ -70,9 +70,6 @@ func (q *question) fill(texts map[string]string) error {
 		Gap:     job.GapPolicy(texts["gap"]),
 		Overlap: job.OverlapPolicy(texts["overlap"]),
 	}
-	if q.schedule.Dialect == "" {
-		q.schedule.Dialect = job.DialectUnix
-	}
 	if q.schedule.Cron == "" {
 		return refuse("expr", "", "", "the cron expression is empty")
 	}

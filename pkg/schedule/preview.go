@@ -1,0 +1,125 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// Fire is one coming time as a person should see it.
+type Fire struct {
+	At     time.Time // the instant, in UTC
+	Local  string    // what the zone's clock shows then, such as "2026-03-29 03:00:00"
+	Offset string    // how far that clock runs ahead of UTC, such as "+02:00"
+	Mark   string    // each effect of a change of clocks in words, "" for none
+}
+
+// Preview lists up to count times after the given instant, fewer when the
+// schedule ends. Mark says which of them were shifted out of a gap or are one
+// of two of a repeated time, and which times were left out before them.
+func (p *Plan) Preview(after time.Time, count int) []Fire {
+	var list []Fire
+	previous := after.Unix()
+	for len(list) < count {
+		at, ok := p.next(previous)
+		if !ok {
+			break
+		}
+		offset := p.zone.periods[p.zone.periodAt(at)].offset
+		list = append(list, Fire{
+			At:     instant(at),
+			Local:  clockText(at+offset, "2006-01-02 15:04:05"),
+			Offset: offsetText(offset),
+			Mark:   p.mark(previous, at),
+		})
+		previous = at
+	}
+	return list
+}
+
+func (p *Plan) mark(previous, at int64) string {
+	c, isCron := p.times.(*civil)
+	if !isCron {
+		return ""
+	}
+	var marks []string
+	for i := c.zone.periodAt(max(previous, p.first-1)) + 1; i < len(c.zone.periods) && c.zone.periods[i].start <= at; i++ {
+		if text := c.markGap(i, at); text != "" {
+			marks = append(marks, text)
+		}
+	}
+	if text := c.markOverlap(at); text != "" {
+		marks = append(marks, text)
+	}
+	return strings.Join(marks, "; ")
+}
+
+// markGap says what became of the times that the gap before period i
+// swallowed. Shifted ones are at, left out ones lie before it.
+func (c *civil) markGap(i int, at int64) string {
+	low, high := c.zone.gap(i)
+	if low >= high {
+		return ""
+	}
+	first, ok := c.wall.next(low - 1)
+	if !ok || first >= high {
+		return ""
+	}
+	which := clockText(first, "15:04") + " on " + clockText(first, "2006-01-02") + " does not exist"
+	if n := c.wall.countTimes(low-1, high-1); n > 1 {
+		which = fmt.Sprintf("%d times from %s on %s do not exist", n, clockText(first, "15:04"), clockText(first, "2006-01-02"))
+	}
+	jump := fmt.Sprintf(" (clocks go from %s forward to %s)", clockText(low, "15:04"), clockText(high, "15:04"))
+	switch {
+	case c.gap == job.GapSkip:
+		return "before this, " + which + jump + ": left out"
+	case at == c.zone.periods[i].start:
+		return which + jump + ": shifted to the first instant after the gap"
+	}
+	return ""
+}
+
+// markOverlap says which occurrence of a repeated time at is.
+func (c *civil) markOverlap(at int64) string {
+	i := c.zone.periodAt(at)
+	wall := at + c.zone.periods[i].offset
+	found := c.zone.occurrences(wall)
+	if len(found) < 2 {
+		return ""
+	}
+	if matching, ok := c.wall.next(wall - 1); !ok || matching != wall {
+		return "" // it was shifted here
+	}
+	text := "first of two times " + clockText(wall, "15:04")
+	if found[0] != i {
+		text = "second of two times " + clockText(wall, "15:04")
+	}
+	back := c.zone.periods[found[1]]
+	text += fmt.Sprintf(" (clocks go from %s back to %s)",
+		clockText(back.start+c.zone.periods[found[1]-1].offset, "15:04"), clockText(back.start+back.offset, "15:04"))
+	switch c.overlap {
+	case job.OverlapFirst:
+		return text + ", the second is left out"
+	case job.OverlapSecond:
+		return text + ", the first is left out"
+	case job.OverlapBoth:
+	}
+	return text
+}
+
+func clockText(wall int64, layout string) string { return instant(wall).Format(layout) }
+
+// offsetText writes an offset as ±hh:mm, with seconds when it has some.
+func offsetText(offset int64) string {
+	sign := "+"
+	if offset < 0 {
+		sign, offset = "-", -offset
+	}
+	text := fmt.Sprintf("%s%02d:%02d", sign, offset/3600, offset/60%60)
+	if offset%60 != 0 {
+		text += fmt.Sprintf(":%02d", offset%60)
+	}
+	return text
+}
