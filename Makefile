@@ -50,7 +50,7 @@ walls: need-lint ## Put a violation behind every wall and see the linter refuse 
 	$(GO) test -count=1 ./.ci/walls
 
 conformance: need-moto ## The same SDK calls against the local backend and against moto_server
-	.ci/with-moto $(GO) test -vet=off -count=1 ./pkg/localaws/conformance/...
+	$(SUITE) conformance
 
 race: ## The short tests of the rooms that share memory, under the race detector
 	$(SUITE) race

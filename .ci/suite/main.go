@@ -15,7 +15,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: suite test|race|prove")
+		fmt.Fprintln(os.Stderr, "usage: suite test|race|conformance|prove")
 		os.Exit(2)
 	}
 	plan, err := planOf(os.Args[1])

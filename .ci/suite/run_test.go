@@ -78,7 +78,7 @@ func TestARunOfTestsIsCountedFromItsEvents(t *testing.T) {
 }
 
 func TestEveryPlanIsKnown(t *testing.T) {
-	for _, name := range []string{"test", "race"} {
+	for _, name := range []string{"test", "race", "conformance"} {
 		if parts, err := planOf(name); err != nil || len(parts) == 0 {
 			t.Errorf("plan %s: %v, %v", name, parts, err)
 		}
