@@ -130,6 +130,11 @@ func (p *passage) approach(ctx context.Context) (*job.Execution, time.Time, erro
 // claim tries to take the execution as seen (nil: unseen, first attempt). It
 // returns what is there afterwards: ours, recognised by the nonce, or not.
 func (p *passage) claim(ctx context.Context, seen *job.Execution) (*job.Execution, time.Time, error) {
+	if p.delivery.Begin != nil {
+		if err := p.delivery.Begin(ctx); err != nil {
+			return nil, time.Time{}, err
+		}
+	}
 	now := p.Clock.Now()
 	m := p.delivery.Message
 	pool := ""

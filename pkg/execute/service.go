@@ -91,6 +91,11 @@ type Delivery struct {
 	// NotBefore is the second the execution is due; the worker waits out the
 	// rest before it claims.
 	NotBefore time.Time
+	// Begin is called when the execution is due, right before a claim is sent: it
+	// waits for a place to run in, so that no lease passes while an execution
+	// waits for one. Its error gives the message back unclaimed. It may be called
+	// again for the same message. Nil: there is always a place.
+	Begin func(ctx context.Context) error
 	// Extend hides the message from others for d from now on; nil when the
 	// platform cannot.
 	Extend func(ctx context.Context, d time.Duration) error

@@ -34,6 +34,12 @@ type Key struct {
 	Serial      string // ULID of a manual run or replay; empty otherwise
 }
 
+// ExecutionRef names one execution of one job.
+type ExecutionRef struct {
+	Ref Ref
+	Key Key
+}
+
 // ScheduledKey is the key of the execution for one scheduled time.
 func ScheduledKey(at time.Time) Key {
 	return Key{ScheduledAt: at.UTC().Truncate(time.Second), Kind: KindScheduled}

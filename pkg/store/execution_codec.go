@@ -1,0 +1,64 @@
+package store
+
+import (
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// errorTextBound is how much of an error's text an execution keeps.
+const errorTextBound = 240
+
+func executionKey(ref job.Ref, k job.Key) item { return key(ref.String(), k.String()) }
+
+// decodeExecution reads an execution or the record of a range; nil for an item
+// that is neither, such as a history item.
+func decodeExecution(stored item) (*job.Execution, error) {
+	r := &reader{item: stored}
+	k, err := job.ParseKey(r.text(SortKey))
+	if err != nil {
+		return nil, nil
+	}
+	e := &job.Execution{
+		Ref: refOf(r.text(PartitionKey)), Key: k, Revision: int(r.number("revision")), Epoch: r.number("epoch"), Status: job.Status(r.text("status")),
+		Attempt: int(r.number("attempt")), Lost: int(r.number("lost")), Redrives: int(r.number("redrives")), Pool: r.text("pool"),
+		CreatedAt: r.millis("created_at"), AvailableAt: r.millis("available_at"), StartedAt: r.millis("started_at"), FinishedAt: r.millis("finished_at"),
+		Lease:        job.Lease{Owner: r.text("lease_owner"), Nonce: r.text("lease_nonce"), Until: r.millis("lease_until")},
+		FencingToken: r.number("fencing_token"), Reason: job.Reason(r.text("reason")), ErrorCode: r.text("error_code"), ErrorText: r.text("error_text"),
+		Wake:     job.Wake{At: r.millis("wake_at"), Shard: r.text("wake_shard"), Version: r.number("wake_version")},
+		Timeline: decodeTimeline(r.list("timeline")), Dropped: int(r.number("timeline_dropped")), ReplayOf: r.text("replay_of"), Actor: r.text("actor"),
+		Schema: int(r.number("schema")),
+	}
+	var cancel job.Cancel
+	if r.document("cancel", &cancel) {
+		e.Cancel = &cancel
+	}
+	if k.Kind == job.KindRange {
+		e.Range = &job.Range{From: k.ScheduledAt, To: r.seconds("range_to"), Count: int(r.number("range_count"))}
+	}
+	return e, r.err
+}
+
+// decodeSeen reads the item that a failed condition returned; nil stays nil.
+func decodeSeen(stored item) (*job.Execution, error) {
+	if len(stored) == 0 {
+		return nil, nil
+	}
+	return decodeExecution(stored)
+}
+
+// wakeShard spreads wake-ups by execution, not by job: one job's backlog must
+// not lie on one key.
+func (s *Store) wakeShard(ref job.Ref, k job.Key) string {
+	layout := s.newest()
+	return wakeKey(job.Shard{Generation: layout.Generation, Number: hash(ref.String()+"#"+k.String(), layout.Shards)})
+}
+
+// expiry is when the table may forget an execution that ended at.
+func (s *Store) expiry(at time.Time) time.Time { return at.Add(s.options.Retention) }
+
+// farExpiry lets orphans go in the end: executions that were superseded and
+// never ended.
+func (s *Store) farExpiry(at time.Time) time.Time {
+	return at.Add(s.options.Retention + 30*24*time.Hour)
+}

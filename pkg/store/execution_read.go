@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// Execution reads one execution strongly; nil when it is absent.
+func (s *Store) Execution(ctx context.Context, ref job.Ref, k job.Key) (*job.Execution, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.tables.Executions), Key: executionKey(ref, k),
+		ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: s.capacity()})
+	if err != nil {
+		return nil, fault("read the execution", err)
+	}
+	s.meter("execution", out.ConsumedCapacity)
+	return decodeSeen(out.Item)
+}
+
+// ReadExecutions reads many executions, at most 100 a call; absent ones are left
+// out. The wake scan reads strongly, lists do not.
+func (s *Store) ReadExecutions(ctx context.Context, refs []job.ExecutionRef, strong bool) ([]*job.Execution, error) {
+	var found []*job.Execution
+	for start := 0; start < len(refs); start += batchGet {
+		var keys []item
+		for _, ref := range refs[start:min(start+batchGet, len(refs))] {
+			keys = append(keys, executionKey(ref.Ref, ref.Key))
+		}
+		err := s.batch(ctx, "executions", s.tables.Executions, keys, strong, func(stored item) error {
+			e, err := decodeExecution(stored)
+			if e != nil {
+				found = append(found, e)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// NotBegun strongly reads the executions of a job after from that are
+// SCHEDULED and that no attempt has begun: what a verb may withdraw.
+func (s *Store) NotBegun(ctx context.Context, ref job.Ref, from time.Time) ([]job.Execution, error) {
+	var found []job.Execution
+	err := s.eachExecution(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("pk = :pk AND sk > :from"),
+		FilterExpression:          aws.String("#status = :scheduled AND attempt = :zero"),
+		ExpressionAttributeNames:  map[string]string{"#status": "status"},
+		ExpressionAttributeValues: item{":pk": text(ref.String()), ":from": text(keyAfter(from)), ":scheduled": text(string(job.Scheduled)), ":zero": number(0)},
+		ConsistentRead:            aws.Bool(true)}, "not begun", func(e *job.Execution) bool {
+		found = append(found, *e)
+		return true
+	})
+	return found, err
+}
+
+// Unsettled reads what has not ended of a job's executions in (from, upto]:
+// what a look-back judges. Eventually consistent: the caller looks at times that
+// are long past.
+func (s *Store) Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time) ([]job.Execution, error) {
+	var found []job.Execution
+	err := s.eachExecution(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:   aws.String("pk = :pk AND sk BETWEEN :from AND :upto"),
+		FilterExpression:         aws.String("#status IN (:scheduled, :running, :retry)"),
+		ExpressionAttributeNames: map[string]string{"#status": "status"},
+		ExpressionAttributeValues: item{":pk": text(ref.String()), ":from": text(keyAfter(from)), ":upto": text(keyUpto(upto)),
+			":scheduled": text(string(job.Scheduled)), ":running": text(string(job.Running)), ":retry": text(string(job.RetryWait))}},
+		"look back", func(e *job.Execution) bool {
+			found = append(found, *e)
+			return true
+		})
+	return found, err
+}
+
+// eachExecution pages through a query of the executions table until visit
+// returns false. History items are passed over.
+func (s *Store) eachExecution(ctx context.Context, query *dynamodb.QueryInput, operation string, visit func(*job.Execution) bool) error {
+	query.TableName = aws.String(s.tables.Executions)
+	query.ReturnConsumedCapacity = s.capacity()
+	for {
+		out, err := s.db.Query(ctx, query)
+		if err != nil {
+			return fault("read executions", err)
+		}
+		s.meter(operation, out.ConsumedCapacity)
+		for _, stored := range out.Items {
+			e, err := decodeExecution(stored)
+			if err != nil {
+				return err
+			}
+			if e != nil && !visit(e) {
+				return nil
+			}
+		}
+		if len(out.LastEvaluatedKey) == 0 {
+			return nil
+		}
+		query.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+// ListExecutions pages through the executions of one job, newest scheduled
+// time first. The cursor is the key of the last one shown.
+func (s *Store) ListExecutions(ctx context.Context, q job.ExecutionQuery) ([]job.Execution, string, error) {
+	upto := "~"
+	if !q.Before.IsZero() {
+		upto = keyUpto(q.Before)
+	}
+	query := &dynamodb.QueryInput{KeyConditionExpression: aws.String("pk = :pk AND sk < :upto"), ScanIndexForward: aws.Bool(false),
+		ExpressionAttributeValues: item{":pk": text(q.Ref.String()), ":upto": text(upto)}, Limit: aws.Int32(int32(min(q.Limit+1, 1000)))}
+	if q.Cursor != "" {
+		from, err := decodeStart(q.Cursor)
+		if err != nil {
+			return nil, "", err
+		}
+		r := &reader{item: from}
+		if r.text(PartitionKey) != q.Ref.String() {
+			return nil, "", &job.Error{Code: job.CodeInvalid, Field: "cursor", Message: "the page cursor belongs to another list", Fix: "start from the first page"}
+		}
+		query.ExpressionAttributeValues[":upto"] = text(min(upto, r.text(SortKey)))
+	}
+	filterStatus(query, q.Statuses)
+	var found []job.Execution
+	err := s.eachExecution(ctx, query, "list executions", func(e *job.Execution) bool {
+		found = append(found, *e)
+		return len(found) <= q.Limit
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if len(found) <= q.Limit {
+		return found, "", nil
+	}
+	found = found[:q.Limit]
+	last := found[len(found)-1]
+	return found, encodeStart(executionKey(last.Ref, last.Key)), nil
+}
+
+func filterStatus(query *dynamodb.QueryInput, statuses []job.Status) {
+	if len(statuses) == 0 {
+		return
+	}
+	names := make([]string, len(statuses))
+	for i, status := range statuses {
+		names[i] = ":s" + string(rune('a'+i))
+		query.ExpressionAttributeValues[names[i]] = text(string(status))
+	}
+	query.ExpressionAttributeNames = map[string]string{"#status": "status"}
+	query.FilterExpression = aws.String("#status IN (" + strings.Join(names, ", ") + ")")
+}
+
+// History reads the timeline entries that fell out of an execution, oldest first.
+func (s *Store) History(ctx context.Context, ref job.Ref, k job.Key) ([]job.Entry, error) {
+	query := &dynamodb.QueryInput{TableName: aws.String(s.tables.Executions), KeyConditionExpression: aws.String("pk = :pk AND begins_with(sk, :mark)"),
+		ExpressionAttributeValues: item{":pk": text(ref.String()), ":mark": text(k.String() + historyMark)}, ReturnConsumedCapacity: s.capacity()}
+	var entries []job.Entry
+	for {
+		out, err := s.db.Query(ctx, query)
+		if err != nil {
+			return nil, fault("read the history", err)
+		}
+		s.meter("history", out.ConsumedCapacity)
+		for _, stored := range out.Items {
+			r := &reader{item: stored}
+			if e, ok := decodeEntry(r.text("entry")); ok {
+				entries = append(entries, e)
+			}
+		}
+		if len(out.LastEvaluatedKey) == 0 {
+			return entries, nil
+		}
+		query.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// ChangeHead is the write of every control verb, one transaction.
+//
+// Requires: the head is absent (create) or has the epoch that was read; the
+// revision's number is free.
+// Writes: the head with its epoch raised, the revision if there is one, the
+// audit entry. Update, not put: attributes of a newer build stay.
+// Loses when: another verb came first, or another transaction is under way.
+// Then the caller: reads the head again and decides anew. A lost response is
+// no case of its own: the SDK repeats the same client token, and the service
+// answers as it did the first time.
+func (s *Store) ChangeHead(ctx context.Context, c job.HeadChange) error {
+	expression, names, values := headUpdate(encodeHead(&c.New, s.dueShard(c.New.Ref)))
+	condition := "attribute_not_exists(pk)"
+	if c.Old != nil {
+		condition = "#epoch = :old_epoch"
+		names["#epoch"] = "epoch"
+		values[":old_epoch"] = number(c.Old.Epoch)
+	}
+	writes := []types.TransactWriteItem{{Update: &types.Update{TableName: aws.String(s.tables.Jobs), Key: key(c.New.Ref.String(), headKey),
+		UpdateExpression: aws.String(expression), ConditionExpression: aws.String(condition), ExpressionAttributeNames: names,
+		ExpressionAttributeValues: values}}}
+	if c.Revision != nil {
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Jobs), Item: encodeRevision(c.Revision),
+			ConditionExpression: aws.String("attribute_not_exists(pk)")}})
+	}
+	writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Control), Item: s.auditItem(c)}})
+	out, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes, ReturnConsumedCapacity: s.capacity()})
+	var canceled *types.TransactionCanceledException
+	switch {
+	case err == nil:
+		s.meterAll("change head", out.ConsumedCapacity)
+		return nil
+	case errors.As(err, &canceled) && conditionLost(canceled):
+		return job.ErrLost
+	}
+	return fault("change the job", err)
+}
+
+// conditionLost reports whether a transaction was refused only because others
+// were faster; throttling and invalid input are faults.
+func conditionLost(canceled *types.TransactionCanceledException) bool {
+	lost := false
+	for _, reason := range canceled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "ConditionalCheckFailed", "TransactionConflict":
+			lost = true
+		case "", "None":
+		default:
+			return false
+		}
+	}
+	return lost
+}
+
+func (s *Store) auditItem(c job.HeadChange) item {
+	audit := key("AUDIT#"+c.New.Ref.String(), fmt.Sprintf("%013d#%d", c.At.UnixMilli(), c.New.Epoch))
+	audit["verb"] = text(c.Verb)
+	audit["actor"] = text(c.Actor)
+	audit["epoch"] = number(c.New.Epoch)
+	audit["revision"] = number(int64(c.New.Revision))
+	audit["at"] = millis(c.At)
+	audit[TTLAttribute] = seconds(s.farExpiry(c.At))
+	return audit
+}
+
+// headUpdate renders a whole head as an update expression.
+func headUpdate(c headChange) (string, map[string]string, item) {
+	names, values := map[string]string{}, item{}
+	attributes := make([]string, 0, len(c.set))
+	for name := range c.set {
+		attributes = append(attributes, name)
+	}
+	sort.Strings(attributes)
+	sets := make([]string, len(attributes))
+	for i, name := range attributes {
+		names["#"+name] = name
+		values[":"+name] = c.set[name]
+		sets[i] = "#" + name + " = :" + name
+	}
+	expression := "SET " + strings.Join(sets, ", ")
+	for i, name := range c.remove {
+		names["#"+name] = name
+		c.remove[i] = "#" + name
+	}
+	if len(c.remove) > 0 {
+		expression += " REMOVE " + strings.Join(c.remove, ", ")
+	}
+	return expression, names, values
+}
+
+// CloseGap takes the gap out of a head once its record is written, and puts
+// the cursor where the verb wanted it.
+//
+// Requires: the head's epoch, and its gap as read.
+// Writes: next_fire_at and due_shard, or their absence; gap removed.
+// Loses when: another scan closed it, or a newer verb came.
+// Then the caller: has nothing left to do.
+func (s *Store) CloseGap(ctx context.Context, h *job.Head) error {
+	u := update{operation: "close gap", table: s.tables.Jobs, key: key(h.Ref.String(), headKey),
+		condition: "epoch = :epoch AND gap = :gap",
+		set:       "REMOVE gap, next_fire_at, due_shard",
+		values:    item{":epoch": number(h.Epoch), ":gap": document(h.Gap)}}
+	if !h.Gap.Then.IsZero() {
+		u.set = "SET next_fire_at = :next, due_shard = :shard REMOVE gap"
+		u.values[":next"], u.values[":shard"] = seconds(h.Gap.Then), text(s.dueShard(h.Ref))
+	}
+	_, err := s.update(ctx, u)
+	return err
+}

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// headChange collects the update of a head: what is set, what is removed.
+type headChange struct {
+	set    item
+	remove []string
+}
+
+func (c *headChange) put(name string, present bool, value types.AttributeValue) {
+	if present {
+		c.set[name] = value
+	} else {
+		c.remove = append(c.remove, name)
+	}
+}
+
+func (c *headChange) text(name, v string)              { c.put(name, v != "", text(v)) }
+func (c *headChange) millis(name string, t time.Time)  { c.put(name, !t.IsZero(), millis(t)) }
+func (c *headChange) seconds(name string, t time.Time) { c.put(name, !t.IsZero(), seconds(t)) }
+
+// encodeHead is every attribute of a head, the keys aside.
+func encodeHead(h *job.Head, dueShard string) headChange {
+	c := headChange{set: item{
+		"schema": number(job.Schema), "state": text(string(h.State)), "revision": number(int64(h.Revision)), "epoch": number(h.Epoch),
+		"runs_from": number(h.RunsFrom), "schedule": document(h.Schedule), "misfire": document(h.Misfire), "advances": number(h.Advances),
+		"tenant_shard": text(tenantShard(h.Ref)), "job": text(h.Job),
+	}}
+	c.text("pool", h.Pool)
+	c.text("changed_by", h.ChangedBy)
+	c.text("reason", string(h.Reason))
+	c.seconds("anchor", h.Anchor)
+	c.millis("created_at", h.CreatedAt)
+	c.millis("updated_at", h.UpdatedAt)
+	c.seconds("next_fire_at", h.NextFireAt)
+	c.seconds("last_scheduled", h.LastScheduled)
+	c.seconds("settled_upto", h.SettledUpto)
+	if h.NextFireAt.IsZero() {
+		dueShard = ""
+	}
+	c.text("due_shard", dueShard)
+	c.put("plan", h.Plan != nil, document(h.Plan))
+	c.put("gap", h.Gap != nil, document(h.Gap))
+	return c
+}
+
+func decodeHead(stored item) (*job.Head, error) {
+	r := &reader{item: stored}
+	h := &job.Head{
+		Ref: refOf(r.text(PartitionKey)), State: job.State(r.text("state")), Revision: int(r.number("revision")), Epoch: r.number("epoch"),
+		RunsFrom: r.number("runs_from"), Anchor: r.seconds("anchor"), Pool: r.text("pool"), CreatedAt: r.millis("created_at"),
+		UpdatedAt: r.millis("updated_at"), ChangedBy: r.text("changed_by"), Reason: job.Reason(r.text("reason")),
+		NextFireAt: r.seconds("next_fire_at"), LastScheduled: r.seconds("last_scheduled"), SettledUpto: r.seconds("settled_upto"),
+		Advances: r.number("advances"), DueShard: r.text("due_shard"),
+	}
+	r.document("schedule", &h.Schedule)
+	r.document("misfire", &h.Misfire)
+	var plan job.LatePlan
+	if r.document("plan", &plan) {
+		h.Plan = &plan
+	}
+	var gap job.Gap
+	if r.document("gap", &gap) {
+		h.Gap = &gap
+	}
+	return h, r.err
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// Put materialises a scheduled time: the unique key (job, scheduled time) is
+// the item's key. It returns nil when the execution is now there as given, or
+// job.ErrLost and what is there instead.
+//
+// Requires: nothing there, or an execution of an older epoch that never began
+// (attempt 0, SCHEDULED or WITHDRAWN). What began is never re-made.
+// Writes: the whole execution. The version of its wake-up and its timeline
+// survive; a wake-up of the older life is removed.
+// Loses when: the time is materialised already under this or a newer epoch,
+// which includes our own write whose response was lost, or has begun.
+// Then the caller: same epoch, not begun: sends its message again; else not.
+func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, error) {
+	there, err := s.update(ctx, update{operation: "put", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
+		condition: "attribute_not_exists(pk) OR (attempt = :zero AND epoch < :epoch AND #status IN (:scheduled, :withdrawn))",
+		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, reason = :reason, " +
+			"created_at = :created, available_at = :available, fencing_token = if_not_exists(fencing_token, :base), " +
+			"timeline = list_append(if_not_exists(timeline, :none), :entry), " + TTLAttribute + " = :expires REMOVE wake_at, wake_shard, finished_at",
+		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool"},
+		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":withdrawn": text(string(job.Withdrawn)),
+			":schema": number(job.Schema), ":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":reason": text(string(e.Reason)),
+			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32), ":none": list(),
+			":entry":   list(encodeEntry(job.Entry{At: e.CreatedAt, To: job.Scheduled, Reason: e.Reason})),
+			":expires": seconds(s.farExpiry(e.ScheduledAt))}})
+	if !errors.Is(err, job.ErrLost) {
+		return nil, err
+	}
+	seen, decodeErr := decodeSeen(there)
+	if decodeErr != nil {
+		return nil, decodeErr
+	}
+	return seen, job.ErrLost
+}
+
+// PutOutside stores an execution that no cursor stands behind, such as a
+// manual run, together with the wake-up that keeps it until it has ended.
+//
+// Requires: nothing under its key, whose serial was drawn for this call.
+// Writes: the whole execution with wake_at.
+// Loses when: it is there already: our own write whose response was lost.
+// Then the caller: goes on to send it, either way.
+func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
+	entries := make([]string, len(e.Timeline))
+	for i, entry := range e.Timeline {
+		entries[i] = encodeEntry(entry)
+	}
+	u := update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
+		condition: "attribute_not_exists(pk)",
+		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, reason = :reason, " +
+			"actor = :actor, created_at = :created, available_at = :available, fencing_token = :base, timeline = :entries, " +
+			"wake_at = :wake, wake_shard = :shard, wake_version = :one, " + TTLAttribute + " = :expires",
+		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool"},
+		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":schema": number(job.Schema),
+			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
+			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32),
+			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": text(s.wakeShard(e.Ref, e.Key)), ":one": number(1),
+			":expires": seconds(s.farExpiry(e.ScheduledAt))}}
+	_, err := s.update(ctx, u)
+	if errors.Is(err, job.ErrLost) {
+		return nil
+	}
+	return err
+}
+
+// PutRange records one disposition for a range of scheduled times. A record
+// covers every time in it without an execution that has begun.
+//
+// Requires: no record of the same beginning that reaches as far.
+// Writes: the record. Loses when: such a record is there: ours, whose response
+// was lost, or another scanner's. Then the caller: goes on; it is recorded.
+func (s *Store) PutRange(ctx context.Context, r job.RangeRecord) error {
+	_, err := s.update(ctx, update{operation: "put range", table: s.tables.Executions, key: executionKey(r.Ref, job.RangeKey(r.Range.From)),
+		condition: "attribute_not_exists(pk) OR range_to < :to",
+		set: "SET #schema = :schema, #status = :status, reason = :reason, epoch = :epoch, revision = :revision, #pool = :pool, range_to = :to, " +
+			"range_count = :count, created_at = :at, finished_at = :at, timeline = :entries, " + TTLAttribute + " = :expires",
+		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool"},
+		values: item{":schema": number(job.Schema), ":status": text(string(r.Status)), ":reason": text(string(r.Reason)), ":epoch": number(r.Epoch),
+			":revision": number(int64(r.Revision)), ":pool": text(r.Pool), ":to": seconds(r.Range.To), ":count": number(int64(r.Range.Count)),
+			":at": millis(r.At), ":entries": list(encodeEntry(job.Entry{At: r.At, To: r.Status, Reason: r.Reason})), ":expires": seconds(s.expiry(r.At))}})
+	if errors.Is(err, job.ErrLost) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+// Beat extends the lease of a running execution and returns it, with the
+// cancel flag that may have been raised meanwhile.
+//
+// Requires: RUNNING under this owner, nonce and token. Writes: lease_until.
+// Loses when: somebody else took it over, or it has ended.
+// Then the caller: stops its work and publishes nothing.
+func (s *Store) Beat(ctx context.Context, held *job.Execution, until time.Time) (*job.Execution, error) {
+	u := s.owned("heartbeat", held)
+	u.set, u.wantNew = "SET lease_until = :until", true
+	u.values[":until"] = millis(until)
+	written, err := s.update(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return decodeExecution(written)
+}
+
+// owned is an update that only the owner of held's lease can make.
+func (s *Store) owned(operation string, held *job.Execution) update {
+	return update{operation: operation, table: s.tables.Executions, key: executionKey(held.Ref, held.Key),
+		condition: "#status = :running AND lease_owner = :owner AND lease_nonce = :nonce AND fencing_token = :token",
+		names:     map[string]string{"#status": "status"},
+		values: item{":running": text(string(job.Running)), ":owner": text(held.Lease.Owner), ":nonce": text(held.Lease.Nonce),
+			":token": number(held.FencingToken)}}
+}
+
+// Settle writes the outcome of an attempt as the owner of its lease. wakeAt,
+// unless zero, is a new wake-up in the same write.
+//
+// Requires: RUNNING under this owner, nonce and token; for RETRY_WAIT also no
+// cancel flag.
+// Writes: the status, reason and error; the timeline within its bound; no lease
+// any more. An end also: finished_at, expiry, and no wake-up any more.
+// Loses when: somebody else took the execution over, or a cancel request came.
+// Our own settle whose response was lost is recognised: same token and nonce,
+// and the status that we wanted.
+// Then the caller: publishes nothing and leaves the message alone.
+func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Transition, wakeAt time.Time) error {
+	u := s.owned("settle", held)
+	entries, dropped := trimmed(held.Timeline, t.Entry(held))
+	sets := []string{"timeline = :timeline"}
+	u.values[":timeline"] = list(entries...)
+	if dropped > 0 {
+		sets = append(sets, "timeline_dropped = if_not_exists(timeline_dropped, :zero) + :dropped")
+		u.values[":zero"], u.values[":dropped"] = number(0), number(int64(dropped))
+	}
+	removes := s.applyTransition(&u, &sets, t)
+	if t.To() == job.RetryWait {
+		u.condition += " AND attribute_not_exists(cancel)"
+	}
+	if !wakeAt.IsZero() {
+		sets = append(sets, "wake_at = :wake, wake_shard = :shard, wake_version = if_not_exists(wake_version, :nought) + :next")
+		u.values[":wake"], u.values[":shard"] = millis(wakeAt), text(s.wakeShard(held.Ref, held.Key))
+		u.values[":nought"], u.values[":next"] = number(0), number(1)
+	}
+	u.set = "SET " + strings.Join(sets, ", ") + " REMOVE " + strings.Join(removes, ", ")
+	there, err := s.update(ctx, u)
+	if !errors.Is(err, job.ErrLost) || len(there) == 0 {
+		return err
+	}
+	now, decodeErr := decodeExecution(there)
+	if decodeErr == nil && now != nil && now.FencingToken == held.FencingToken && now.Lease.Nonce == held.Lease.Nonce && now.Status == t.To() {
+		return nil
+	}
+	return job.ErrLost
+}
+
+// applyTransition adds what every transition writes, and tells what it
+// removes. The nonce of the last lease stays, so that its owner recognises its
+// own settle.
+func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transition) []string {
+	*sets = append(*sets, "#status = :to, reason = :reason")
+	u.values[":to"], u.values[":reason"] = text(string(t.To())), text(string(t.Reason()))
+	removes := []string{"lease_owner", "lease_until"}
+	if t.ErrorCode() != "" {
+		*sets = append(*sets, "error_code = :code, error_text = :text")
+		u.values[":code"], u.values[":text"] = text(t.ErrorCode()), text(cut(t.ErrorText(), errorTextBound))
+	} else if t.To() == job.Succeeded {
+		removes = append(removes, "error_code", "error_text")
+	}
+	if !t.AvailableAt().IsZero() {
+		*sets = append(*sets, "available_at = :available")
+		u.values[":available"] = millis(t.AvailableAt())
+	}
+	if t.Ends() {
+		*sets = append(*sets, "finished_at = :finished, "+TTLAttribute+" = :expires")
+		u.values[":finished"], u.values[":expires"] = millis(t.At()), seconds(s.expiry(t.At()))
+	}
+	if t.Ends() || t.To() == job.Withdrawn {
+		removes = append(removes, "wake_at", "wake_shard")
+	}
+	return removes
+}
+
+// cut bounds a text for people, at a character boundary.
+func cut(text string, bound int) string {
+	if len(text) <= bound {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	for bound > 0 && text[bound]&0xC0 == 0x80 {
+		bound--
+	}
+	return strings.ToValidUTF8(text[:bound], "\uFFFD")
+}
+
+// Close applies a transition to an execution that the caller does not own:
+// withdraw, cancel, or the end of what is used up.
+//
+// Requires: exactly the status, attempt, token and epoch seen, and the lease
+// seen when it was running.
+// Writes: as a settle, the timeline appended.
+// Loses when: any of it has changed. The status that we wanted, under the same
+// token and epoch, is our own write whose response was lost, or as good as it.
+// Then the caller: reads again and decides anew.
+func (s *Store) Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error {
+	u := update{operation: "close", table: s.tables.Executions, key: executionKey(seen.Ref, seen.Key),
+		condition: "#status = :was AND attempt = :attempt AND fencing_token = :token AND epoch = :epoch",
+		names:     map[string]string{"#status": "status"},
+		values: item{":was": text(string(seen.Status)), ":attempt": number(int64(seen.Attempt)), ":token": number(seen.FencingToken),
+			":epoch": number(seen.Epoch), ":none": list(), ":entry": list(encodeEntry(t.Entry(seen)))}}
+	if seen.Status == job.Running {
+		u.condition += " AND lease_until = :lease"
+		u.values[":lease"] = millis(seen.Lease.Until)
+	}
+	sets := []string{"timeline = list_append(if_not_exists(timeline, :none), :entry)"}
+	removes := s.applyTransition(&u, &sets, t)
+	u.set = "SET " + strings.Join(sets, ", ") + " REMOVE " + strings.Join(removes, ", ")
+	there, err := s.update(ctx, u)
+	if !errors.Is(err, job.ErrLost) || len(there) == 0 {
+		return err
+	}
+	now, decodeErr := decodeExecution(there)
+	if decodeErr == nil && now != nil && now.Status == t.To() && now.FencingToken == seen.FencingToken && now.Epoch == seen.Epoch {
+		return nil
+	}
+	return job.ErrLost
+}

@@ -1,0 +1,89 @@
+package trigger
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// catchUp deals with times that are later than the tolerance. Their fate
+// depends on now, so it is first fixed in the head, then carried out, then
+// cleared by the advance: two scanners with different clocks carry out one
+// decision. It reports whether there was anything late.
+func (w *work) catchUp(ctx context.Context) (bool, error) {
+	fixed := w.head.Plan
+	if fixed == nil {
+		decided := w.decideLate()
+		if decided == nil {
+			return false, nil
+		}
+		var err error
+		if fixed, err = w.Cursors.WritePlan(ctx, w.head, decided); err != nil {
+			return true, err
+		}
+	}
+	if missed := fixed.Count - len(fixed.Fire); missed > 0 {
+		record := job.RangeRecord{Ref: w.head.Ref, Range: job.Range{From: fixed.From, To: fixed.To, Count: missed}, Revision: w.head.Revision,
+			Epoch: w.head.Epoch, Pool: w.head.Pool, Status: job.Missed, Reason: lifecycle.Misfire, At: w.Clock.Now()}
+		if err := w.Executions.PutRange(ctx, record); err != nil {
+			return true, err
+		}
+	}
+	for _, at := range fixed.Fire {
+		if err := w.putOne(ctx, at, lifecycle.CaughtUp); err != nil {
+			return true, err
+		}
+	}
+	w.send(ctx, []*work{w})
+	if w.err != nil {
+		return true, w.err
+	}
+	return true, w.advanceOver(ctx, fixed.To)
+}
+
+// decideLate is the misfire decision as of now; nil when nothing is late.
+func (w *work) decideLate() *job.LatePlan {
+	late := schedule.PlanLate(w.plan, w.head.NextFireAt.Add(-time.Second), w.now, w.head.Misfire)
+	if late.Missed.Count == 0 {
+		return nil
+	}
+	return &job.LatePlan{From: late.Missed.First, To: late.Missed.Last, Count: late.Missed.Count, Fire: late.Fire}
+}
+
+// advanceOver moves the cursor past a plan that was carried out and readies
+// the work for what follows it.
+func (w *work) advanceOver(ctx context.Context, to time.Time) error {
+	next, _ := w.plan.Next(to)
+	if err := w.Cursors.Advance(ctx, job.Advance{Head: w.head, Next: next, Last: to}); err != nil {
+		return err
+	}
+	moved := *w.head
+	moved.NextFireAt, moved.LastScheduled, moved.Plan, moved.Advances = next, to, nil, w.head.Advances+1
+	w.head, w.made, w.sends = &moved, nil, nil
+	return nil
+}
+
+// closeGap records the times that a verb passed over and takes the gap out of
+// the head.
+func (w *work) closeGap(ctx context.Context) error {
+	gap := w.head.Gap
+	rev, err := w.Definitions.Revision(ctx, w.head.Ref, gap.Revision)
+	if err != nil {
+		return err
+	}
+	record := job.RangeRecord{Ref: w.head.Ref, Range: schedule.PassedOver(gap, rev), Revision: gap.Revision, Epoch: w.head.Epoch, Pool: w.head.Pool,
+		Status: job.Missed, Reason: gap.Reason, At: w.Clock.Now()}
+	if err := w.Executions.PutRange(ctx, record); err != nil {
+		return err
+	}
+	if err := w.Cursors.CloseGap(ctx, w.head); err != nil {
+		return err
+	}
+	closed := *w.head
+	closed.NextFireAt, closed.Gap = gap.Then, nil
+	w.head = &closed
+	return nil
+}

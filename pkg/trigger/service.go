@@ -1,0 +1,113 @@
+package trigger
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+// Definitions is what the trigger plane reads of jobs.
+type Definitions interface {
+	// Due pages through the jobs of a shard whose cursor is at or before upto.
+	Due(ctx context.Context, shard job.Shard, upto time.Time, limit int, start string) ([]job.Ref, string, error)
+	// Heads reads many heads, eventually consistent.
+	Heads(ctx context.Context, refs []job.Ref) ([]*job.Head, error)
+	// Head reads one head strongly; nil when the job was never made.
+	Head(ctx context.Context, ref job.Ref) (*job.Head, error)
+	// Revision reads one immutable revision; nil when it is absent.
+	Revision(ctx context.Context, ref job.Ref, number int) (*job.Revision, error)
+}
+
+// Cursors is what the trigger plane writes into heads. All return job.ErrLost
+// when a verb or another scan came first.
+type Cursors interface {
+	WritePlan(ctx context.Context, h *job.Head, p *job.LatePlan) (*job.LatePlan, error)
+	Advance(ctx context.Context, a job.Advance) error
+	CloseGap(ctx context.Context, h *job.Head) error
+	Break(ctx context.Context, h *job.Head, reason job.Reason) error
+}
+
+// Executions is what the trigger plane does to executions.
+type Executions interface {
+	// Put materialises a scheduled time; job.ErrLost and what is there instead.
+	Put(ctx context.Context, e *job.Execution) (*job.Execution, error)
+	PutRange(ctx context.Context, r job.RangeRecord) error
+	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
+	// Unsettled reads what has not ended of a job's executions in (from, upto].
+	Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time) ([]job.Execution, error)
+	// Overdue scans the whole table for executions that were available before
+	// cut, that no lease holds and that no wake-up keeps.
+	Overdue(ctx context.Context, cut time.Time, visit func([]*job.Execution) error) (scanned int, err error)
+}
+
+// Wakes is what the wake scan needs.
+type Wakes interface {
+	// Waking pages through a shard's executions whose wake-up is at or before upto.
+	Waking(ctx context.Context, shard job.Shard, upto time.Time, limit int, start string) ([]job.ExecutionRef, string, error)
+	ReadExecutions(ctx context.Context, refs []job.ExecutionRef, strong bool) ([]*job.Execution, error)
+	ClearWake(ctx context.Context, seen *job.Execution) error
+	Rewake(ctx context.Context, seen *job.Execution, at time.Time, redrive bool) error
+}
+
+// Admission hands executions to their pools' queues; one error or nil for
+// each. The dispatch plane satisfies it.
+type Admission interface {
+	Admit(ctx context.Context, executions []*job.Execution) []error
+}
+
+// Signals carries ticks and scans to those who take them up.
+type Signals interface {
+	SendScans(ctx context.Context, minute time.Time, ranges []job.ShardRange) error
+	SendTick(ctx context.Context, minute time.Time, delay time.Duration) error
+	// WinTick decides which of several ticks of a minute fans out.
+	WinTick(ctx context.Context, minute time.Time, token string) (bool, error)
+	Layouts(ctx context.Context) ([]job.Layout, error)
+}
+
+// Clock tells the time.
+type Clock interface{ Now() time.Time }
+
+// Horizon is how far ahead of now times are materialised. Two ticks can be
+// 119 s apart and one may be lost; 300 s forgive two lost ones.
+const Horizon = 300 * time.Second
+
+// Service is the trigger plane. All fields are required, but for Log.
+type Service struct {
+	Definitions  Definitions
+	Cursors      Cursors
+	Executions   Executions
+	Wakes        Wakes
+	Admission    Admission
+	Signals      Signals
+	Clock        Clock
+	Token        func() string // a new random word at each call
+	Epsilon      time.Duration // bound of the clocks' difference; zero = 500 ms
+	Parallel     int           // jobs and shards worked on at a time; zero = 16
+	ScanMessages int           // shard ranges that a tick fans out into; zero = 16
+	RestoreEpoch int64
+	Log          *slog.Logger // nil: silent
+}
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
+
+func (s *Service) parallel() int {
+	if s.Parallel == 0 {
+		return 16
+	}
+	return s.Parallel
+}
+
+func (s *Service) epsilon() time.Duration {
+	if s.Epsilon == 0 {
+		return 500 * time.Millisecond
+	}
+	return s.Epsilon
+}
