@@ -1,0 +1,60 @@
+package client
+
+import "github.com/belfry-scheduler/belfry/pkg/job"
+
+// Execution is one logical execution, or the record of a range of scheduled
+// times that share a disposition (Kind "range").
+type Execution struct {
+	ID           string     `json:"id" example:"nightly~20260712T013000Z~v3" doc:"Readable id; it carries job, key and current revision"`
+	Job          string     `json:"job"`
+	Kind         string     `json:"kind" enum:"scheduled,manual,replay,range"`
+	ScheduledAt  Time       `json:"scheduled_at" format:"date-time"`
+	Status       job.Status `json:"status" enum:"SCHEDULED,RUNNING,RETRY_WAIT,SUCCEEDED,FAILED,DEAD,CANCELED,SKIPPED,MISSED,WITHDRAWN,NEEDS_REVIEW"`
+	Ready        bool       `json:"ready" doc:"True while it could be claimed now: SCHEDULED or RETRY_WAIT, and its time has come"`
+	Attempt      int        `json:"attempt" doc:"Attempts begun, lost ones included"`
+	Lost         int        `json:"lost" doc:"Attempts whose worker was lost"`
+	Revision     int        `json:"revision" doc:"Revision of the job that it runs"`
+	Pool         string     `json:"pool"`
+	CreatedAt    Time       `json:"created_at" nullable:"true" format:"date-time"`
+	AvailableAt  Time       `json:"available_at" nullable:"true" format:"date-time" doc:"No claim before this"`
+	StartedAt    Time       `json:"started_at" nullable:"true" format:"date-time" doc:"Start of the first attempt"`
+	FinishedAt   Time       `json:"finished_at" nullable:"true" format:"date-time" doc:"When it ended for good"`
+	FencingToken *int64     `json:"fencing_token" nullable:"true" doc:"Token of the latest attempt; null before the first"`
+	Owner        Text       `json:"owner" nullable:"true" doc:"Worker that holds the lease"`
+	LeaseUntil   Time       `json:"lease_until" nullable:"true" format:"date-time"`
+	Reason       Text       `json:"reason" nullable:"true" doc:"Word of the closed list of reasons"`
+	ReasonText   Text       `json:"reason_text" nullable:"true" doc:"The reason in words"`
+	ErrorCode    Text       `json:"error_code" nullable:"true" doc:"Code of the last error"`
+	ErrorText    Text       `json:"error_text" nullable:"true" doc:"First part of the last error's text"`
+	Cancel       *Cancel    `json:"cancel" doc:"Request to stop it while it runs; null = none"`
+	Range        *Range     `json:"range" doc:"What a record of kind range covers; null otherwise"`
+	ReplayOf     Text       `json:"replay_of" nullable:"true" doc:"Id of the execution that this one repeats"`
+	Actor        Text       `json:"actor" nullable:"true" doc:"Who asked for a manual run or replay"`
+}
+
+// Cancel is a request to stop a running execution.
+type Cancel struct {
+	At Time   `json:"at" format:"date-time"`
+	By string `json:"by"`
+}
+
+// Range is a span of scheduled times, both ends included.
+type Range struct {
+	From  Time `json:"from" format:"date-time"`
+	To    Time `json:"to" format:"date-time"`
+	Count int  `json:"count" doc:"Scheduled times in it"`
+}
+
+// Entry is one line of an execution's timeline. Status is READY for the view of
+// an execution whose time had come before a worker took it; nothing was written
+// then.
+type Entry struct {
+	At           Time   `json:"at" format:"date-time"`
+	Status       string `json:"status" enum:"SCHEDULED,READY,RUNNING,RETRY_WAIT,SUCCEEDED,FAILED,DEAD,CANCELED,SKIPPED,MISSED,WITHDRAWN,NEEDS_REVIEW"`
+	Attempt      int    `json:"attempt"`
+	FencingToken *int64 `json:"fencing_token" nullable:"true"`
+	Reason       Text   `json:"reason" nullable:"true"`
+	ReasonText   Text   `json:"reason_text" nullable:"true"`
+	Actor        Text   `json:"actor" nullable:"true"`
+	ErrorCode    Text   `json:"error_code" nullable:"true"`
+}

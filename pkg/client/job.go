@@ -1,0 +1,70 @@
+package client
+
+import (
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// Job is a job as the API shows it. Lists leave Definition out.
+type Job struct {
+	Job             string          `json:"job" doc:"Name of the job" example:"nightly"`
+	State           job.State       `json:"state" enum:"ENABLED,PAUSED,SUSPENDED,BROKEN,COMPLETED,DELETED" doc:"What the job is doing"`
+	Revision        int             `json:"revision" doc:"Number of the current revision, from 1; it is also the ETag"`
+	Epoch           int64           `json:"epoch" doc:"Raised by every verb on the job, never reused"`
+	Pool            string          `json:"pool" doc:"Pool whose workers run it"`
+	Schedule        job.Schedule    `json:"schedule" doc:"When it is due"`
+	NextFireAt      Time            `json:"next_fire_at" nullable:"true" format:"date-time" doc:"First scheduled time that has not been turned into an execution yet; null = none"`
+	LastScheduledAt Time            `json:"last_scheduled_at" nullable:"true" format:"date-time" doc:"Last scheduled time that has been dealt with"`
+	CreatedAt       Time            `json:"created_at" nullable:"true" format:"date-time"`
+	UpdatedAt       Time            `json:"updated_at" nullable:"true" format:"date-time"`
+	ChangedBy       Text            `json:"changed_by" nullable:"true" doc:"Who made the last change"`
+	Reason          Text            `json:"reason" nullable:"true" doc:"Why the job is in this state, when that was nobody's wish"`
+	ReasonText      Text            `json:"reason_text" nullable:"true" doc:"The reason in words"`
+	Definition      *job.Definition `json:"definition,omitempty" doc:"The current revision with every default filled in; left out of lists"`
+}
+
+// PutResult tells what a Put did or, in a dry run, would do.
+type PutResult struct {
+	Action     string    `json:"action" enum:"created,updated,unchanged"`
+	DryRun     bool      `json:"dry_run" doc:"True when nothing was written"`
+	Job        string    `json:"job"`
+	State      job.State `json:"state" enum:"ENABLED,PAUSED,SUSPENDED,BROKEN,COMPLETED,DELETED"`
+	Revision   int       `json:"revision" doc:"Current revision afterwards"`
+	NextFireAt Time      `json:"next_fire_at" nullable:"true" format:"date-time"`
+	Appear     []Time    `json:"appear" nullable:"false" doc:"Coming scheduled times that the change adds, the first 20 compared"`
+	Vanish     []Time    `json:"vanish" nullable:"false" doc:"Coming scheduled times that the change takes away"`
+}
+
+// Fire is one coming scheduled time.
+type Fire struct {
+	At    Time   `json:"at" format:"date-time"`
+	Local string `json:"local" example:"2026-03-29 03:00:00 +02:00" doc:"The same instant on the schedule's wall clock, with its offset"`
+	Note  Text   `json:"note" nullable:"true" doc:"What a change of clocks did to this time, in words; null = nothing"`
+}
+
+// Fires answers which times a schedule has next.
+type Fires struct {
+	Items       []Fire `json:"items" nullable:"false"`
+	Exhausted   bool   `json:"exhausted" doc:"True when fewer times exist than were asked for"`
+	Description string `json:"description" doc:"The schedule in words"`
+	Zone        string `json:"zone" doc:"The zone whose wall clock it follows"`
+}
+
+// Page is one page of a list. NextCursor is null on the last page.
+type Page[T any] struct {
+	Items      []T  `json:"items" nullable:"false"`
+	NextCursor Text `json:"next_cursor" nullable:"true" doc:"Hand it back as cursor for the next page; null = this was the last"`
+}
+
+// Health says that the service answers.
+type Health struct {
+	Status  string `json:"status" enum:"ok"`
+	Version string `json:"version"`
+	TZDB    string `json:"tzdb" doc:"Version of the time zone database in use"`
+	Time    Time   `json:"time" format:"date-time" doc:"The service's clock"`
+}
+
+// Reconciled tells what a reconcile did.
+type Reconciled struct {
+	Scanned int `json:"scanned" doc:"Executions looked at"`
+	Sent    int `json:"sent" doc:"Messages sent again"`
+}

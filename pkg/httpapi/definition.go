@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// Definition is a job's definition as a request carries it: job.Definition with
+// durations and times still as text, so that each error names its field.
+type Definition struct {
+	_ struct{} `additionalProperties:"false"`
+
+	Job          string            `json:"job,omitempty" doc:"Name; may be left out, since the path says it" example:"nightly"`
+	Schedule     Schedule          `json:"schedule" doc:"When the job is due"`
+	Target       Target            `json:"target" doc:"What an execution does"`
+	Pool         string            `json:"pool,omitempty" doc:"Pool whose workers run it; default fast-io"`
+	Type         string            `json:"type,omitempty" doc:"Free name by which limits and metrics group jobs"`
+	Priority     string            `json:"priority,omitempty" doc:"Only normal is built yet"`
+	Payload      json.RawMessage   `json:"payload,omitempty" doc:"Any JSON value up to 32 KB, handed to the target"`
+	Timeout      string            `json:"timeout,omitempty" doc:"Longest attempt; default 60s" example:"60s"`
+	Retry        Retry             `json:"retry,omitzero" doc:"How often and how long an execution is tried again"`
+	Concurrency  string            `json:"concurrency,omitempty" doc:"Only ALLOW is built yet"`
+	Misfire      *Misfire          `json:"misfire,omitempty" doc:"What becomes of times that are late; default FIRE_ONCE within 24 h"`
+	SuspendAfter int               `json:"suspend_after,omitempty" doc:"Not built yet"`
+	Limits       []string          `json:"limits,omitempty" nullable:"false" doc:"Not built yet"`
+	Labels       map[string]string `json:"labels,omitempty" doc:"Up to 20 free labels"`
+	Description  string            `json:"description,omitempty" doc:"Up to 1000 characters for people"`
+	Paused       bool              `json:"paused,omitempty" doc:"True: the job is made, and has no executions until it is resumed"`
+}
+
+// Schedule is job.Schedule with its times as text.
+type Schedule struct {
+	_ struct{} `additionalProperties:"false"`
+
+	Cron    string `json:"cron,omitempty" doc:"Cron expression; exactly one of cron, every and at" example:"30 3 * * *"`
+	Every   string `json:"every,omitempty" doc:"Interval in whole seconds, at least 1s" example:"10s"`
+	At      string `json:"at,omitempty" doc:"One time, RFC 3339"`
+	Dialect string `json:"dialect,omitempty" doc:"Grammar of cron; default unix for five fields"`
+	Zone    string `json:"zone,omitempty" doc:"IANA time zone; default UTC" example:"Europe/Berlin"`
+	Gap     string `json:"gap,omitempty" doc:"SKIP or SHIFT_FORWARD: what becomes of a wall-clock time that does not exist"`
+	Overlap string `json:"overlap,omitempty" doc:"FIRST, SECOND or BOTH: what becomes of a wall-clock time that exists twice"`
+	Start   string `json:"start,omitempty" doc:"No time before this RFC 3339 instant"`
+	End     string `json:"end,omitempty" doc:"No time after this RFC 3339 instant"`
+	Jitter  string `json:"jitter,omitempty" doc:"Not built yet"`
+}
+
+// Target is job.Target: exactly one member is given.
+type Target struct {
+	_ struct{} `additionalProperties:"false"`
+
+	Webhook *Webhook       `json:"webhook,omitempty" doc:"An HTTP POST of the payload"`
+	Log     *LogTarget     `json:"log,omitempty" doc:"A line in the worker's log"`
+	Handler *HandlerTarget `json:"handler,omitempty" doc:"A function that a worker registered"`
+}
+
+// Webhook is job.Webhook.
+type Webhook struct {
+	_ struct{} `additionalProperties:"false"`
+
+	URL     string            `json:"url" doc:"Absolute http or https URL without credentials"`
+	Headers map[string]string `json:"headers,omitempty" doc:"Up to 32 headers of your own"`
+}
+
+// LogTarget is job.LogTarget.
+type LogTarget struct {
+	_ struct{} `additionalProperties:"false"`
+
+	Message string `json:"message,omitempty" doc:"Text of the line"`
+}
+
+// HandlerTarget is job.HandlerTarget.
+type HandlerTarget struct {
+	_ struct{} `additionalProperties:"false"`
+
+	Name string `json:"name" doc:"Name under which a worker registered the function"`
+}
+
+// Retry is job.Retry with its durations as text.
+type Retry struct {
+	_ struct{} `additionalProperties:"false"`
+
+	MaxAttempts int    `json:"max_attempts,omitempty" doc:"Attempts that ended with an answer; default 5"`
+	Base        string `json:"base,omitempty" doc:"First wait; default 1s"`
+	Max         string `json:"max,omitempty" doc:"Longest wait; default 5m"`
+	MaxAge      string `json:"max_age,omitempty" doc:"From the start of the first attempt; default 1d"`
+	MaxLost     int    `json:"max_lost,omitempty" doc:"Attempts whose worker was lost; default 3"`
+}
+
+// Misfire is job.Misfire with its durations as text.
+type Misfire struct {
+	_ struct{} `additionalProperties:"false"`
+
+	Policy    string  `json:"policy,omitempty" doc:"SKIP or FIRE_ONCE; FIRE_ALL and COALESCE are not built yet"`
+	Window    string  `json:"window,omitempty" doc:"Oldest age that may still fire; none = no bound"`
+	Max       int     `json:"max,omitempty" doc:"Most executions of one catching up; default 1000"`
+	Rate      float64 `json:"rate,omitempty" doc:"Not built yet"`
+	Tolerance string  `json:"tolerance,omitempty" doc:"Lateness that is still on time; default 60s"`
+}
+
+// reading gathers what is wrong while texts become durations and times.
+type reading struct{ wrong faults }
+
+func (r *reading) duration(field, text string) job.Duration {
+	if text == "" {
+		return 0
+	}
+	d, err := job.ParseDuration(text)
+	r.note(field, err)
+	return d
+}
+
+func (r *reading) instant(field, text string) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := schedule.ParseTime(field, text)
+	r.note(field, err)
+	return at
+}
+
+func (r *reading) note(field string, err error) {
+	if err == nil {
+		return
+	}
+	var known *job.Error
+	if !errors.As(err, &known) {
+		known = &job.Error{Code: job.CodeInvalid, Message: err.Error()}
+	}
+	known.Field = field
+	r.wrong = append(r.wrong, known)
+}
+
+func (r *reading) err() error {
+	if len(r.wrong) == 0 {
+		return nil
+	}
+	return r.wrong
+}
+
+func (r *reading) schedule(prefix string, s Schedule) job.Schedule {
+	return job.Schedule{
+		Cron: s.Cron, Every: r.duration(prefix+"every", s.Every), At: r.instant(prefix+"at", s.At),
+		Dialect: job.Dialect(s.Dialect), Zone: s.Zone, Gap: job.GapPolicy(s.Gap), Overlap: job.OverlapPolicy(s.Overlap),
+		Start: r.instant(prefix+"start", s.Start), End: r.instant(prefix+"end", s.End), Jitter: r.duration(prefix+"jitter", s.Jitter),
+	}
+}
+
+func (r *reading) target(t Target) job.Target {
+	var out job.Target
+	if t.Webhook != nil {
+		out.Webhook = &job.Webhook{URL: t.Webhook.URL, Headers: t.Webhook.Headers}
+	}
+	if t.Log != nil {
+		out.Log = &job.LogTarget{Message: t.Log.Message}
+	}
+	if t.Handler != nil {
+		out.Handler = &job.HandlerTarget{Name: t.Handler.Name}
+	}
+	return out
+}
+
+// definition reads the whole; every text that does not read is told at once.
+func (d Definition) definition() (job.Definition, error) {
+	var r reading
+	out := job.Definition{
+		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: r.target(d.Target), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
+		Payload: d.Payload, Timeout: r.duration("timeout", d.Timeout), Concurrency: job.Concurrency(d.Concurrency),
+		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.duration("retry.base", d.Retry.Base), Max: r.duration("retry.max", d.Retry.Max),
+			MaxAge: r.duration("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost},
+		SuspendAfter: d.SuspendAfter, Limits: d.Limits, Labels: d.Labels, Description: d.Description, Paused: d.Paused,
+	}
+	if m := d.Misfire; m != nil {
+		out.Misfire = &job.Misfire{Policy: job.MisfirePolicy(m.Policy), Window: r.duration("misfire.window", m.Window), Max: m.Max, Rate: m.Rate,
+			Tolerance: r.duration("misfire.tolerance", m.Tolerance)}
+	}
+	return out, r.err()
+}

@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/control"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// Filter selects executions in a list.
+type Filter struct {
+	Cursor   string   `query:"cursor" maxLength:"4096" doc:"next_cursor of the page before"`
+	Limit    int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Most items of a page"`
+	Status   []string `query:"status,explode" nullable:"false" enum:"SCHEDULED,RUNNING,RETRY_WAIT,SUCCEEDED,FAILED,DEAD,CANCELED,SKIPPED,MISSED,WITHDRAWN,NEEDS_REVIEW" doc:"Only these statuses; may be repeated"`
+	Upcoming bool     `query:"upcoming" doc:"Also those whose time has not come"`
+}
+
+type jobExecutionsInput struct {
+	Job string `path:"job" doc:"Name of the job"`
+	Filter
+}
+
+type executionsOutput struct {
+	Body client.Page[client.Execution]
+}
+
+type executionInput struct {
+	ID string `path:"id" doc:"Id of the execution, such as nightly~20260712T013000Z~v3; that of another revision finds it too"`
+}
+
+type timelineOutput struct {
+	Body client.Page[client.Entry]
+}
+
+func (a *api) registerExecutions() {
+	const order = "Newest scheduled time first. Executions whose time has not come are left out unless upcoming is set or status asks for SCHEDULED."
+	register(a, huma.Operation{OperationID: "list-job-executions", Method: http.MethodGet, Path: "/v1/jobs/{job}/executions", Tags: []string{"executions"},
+		Summary: "List the executions of a job", Description: order}, a.jobExecutions)
+	register(a, huma.Operation{OperationID: "list-executions", Method: http.MethodGet, Path: "/v1/executions", Tags: []string{"executions"},
+		Summary: "List the latest executions of all jobs", Description: order}, a.allExecutions)
+	register(a, huma.Operation{OperationID: "get-execution", Method: http.MethodGet, Path: "/v1/executions/{id}", Tags: []string{"executions"}, Summary: "Read an execution"}, a.getExecution)
+	register(a, huma.Operation{OperationID: "get-timeline", Method: http.MethodGet, Path: "/v1/executions/{id}/timeline", Tags: []string{"executions"},
+		Summary: "Read how an execution came to be what it is", Description: "Oldest entry first. READY is a view: the time had come and nothing was written."}, a.getTimeline)
+	register(a, huma.Operation{OperationID: "cancel-execution", Method: http.MethodPost, Path: "/v1/executions/{id}/cancel", Tags: []string{"executions"},
+		Summary: "Cancel an execution", Description: "One that is not running ends at once; a running one is asked to stop (cancel is set, the status follows). One that has ended is a conflict."}, a.cancelExecution)
+}
+
+func (a *api) jobExecutions(ctx context.Context, in *jobExecutionsInput) (*executionsOutput, error) {
+	ref, err := jobRef(ctx, in.Job)
+	if err != nil {
+		return nil, err
+	}
+	return a.listExecutions(ctx, ref, in.Filter)
+}
+
+func (a *api) allExecutions(ctx context.Context, in *Filter) (*executionsOutput, error) {
+	return a.listExecutions(ctx, job.Ref{Tenant: callerOf(ctx).Tenant}, *in)
+}
+
+func (a *api) listExecutions(ctx context.Context, ref job.Ref, in Filter) (*executionsOutput, error) {
+	query := control.ExecutionQuery{Ref: ref, Cursor: in.Cursor, Limit: in.Limit}
+	for _, s := range in.Status {
+		query.Statuses = append(query.Statuses, job.Status(s))
+	}
+	list, next, err := a.control.ListExecutions(ctx, query, in.Upcoming)
+	if err != nil {
+		return nil, err
+	}
+	now := a.control.Clock.Now()
+	page := client.Page[client.Execution]{Items: make([]client.Execution, len(list)), NextCursor: client.Text(next)}
+	for i := range list {
+		page.Items[i] = showExecution(&list[i], now)
+	}
+	return &executionsOutput{Body: page}, nil
+}
+
+// executionKey takes an id apart; the key is looked up among the caller's jobs.
+func executionKey(ctx context.Context, id string) (job.Ref, job.Key, error) {
+	name, key, _, err := job.ParseID(id)
+	if err != nil {
+		return job.Ref{}, job.Key{}, err
+	}
+	return job.Ref{Tenant: callerOf(ctx).Tenant, Job: name}, key, nil
+}
+
+func (a *api) getExecution(ctx context.Context, in *executionInput) (*executionOutput, error) {
+	view, err := a.execution(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &executionOutput{Body: showExecution(&view.Execution, a.control.Clock.Now())}, nil
+}
+
+func (a *api) execution(ctx context.Context, id string) (*control.ExecutionView, error) {
+	ref, key, err := executionKey(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return a.control.GetExecution(ctx, ref, key)
+}
+
+func (a *api) getTimeline(ctx context.Context, in *executionInput) (*timelineOutput, error) {
+	view, err := a.execution(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &timelineOutput{Body: client.Page[client.Entry]{Items: showTimeline(view, a.control.Clock.Now())}}, nil
+}
+
+func (a *api) cancelExecution(ctx context.Context, in *executionInput) (*executionOutput, error) {
+	ref, key, err := executionKey(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	e, err := a.control.Cancel(ctx, ref, key, callerOf(ctx).Principal)
+	if err != nil {
+		return nil, err
+	}
+	return &executionOutput{Body: showExecution(e, a.control.Clock.Now())}, nil
+}

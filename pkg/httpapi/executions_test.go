@@ -1,0 +1,209 @@
+package httpapi
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/control"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+func scheduledAt(at time.Time) *job.Execution {
+	return &job.Execution{Ref: nightly, Key: job.ScheduledKey(at), Revision: 3, Epoch: 7, Status: job.Scheduled, Pool: job.DefaultPool,
+		CreatedAt: noon.Add(-time.Hour), AvailableAt: at, Reason: lifecycle.Materialised,
+		Timeline: []job.Entry{{At: noon.Add(-time.Hour), To: job.Scheduled, Reason: lifecycle.Materialised, Actor: "scan"}}}
+}
+
+func TestReadingAnExecution(t *testing.T) {
+	ended := scheduledAt(noon.Add(-30 * time.Minute))
+	ended.Status, ended.Attempt, ended.FencingToken, ended.Reason, ended.ErrorCode = job.Dead, 5, 4294967301, lifecycle.AttemptsUsedUp, "HTTP_503"
+	ended.StartedAt, ended.FinishedAt, ended.Lease.Owner = noon.Add(-20*time.Minute), noon, "w1"
+	w := newWorld()
+	w.executions.execution = ended
+	const want = `{"id":"nightly~20260712T113000Z~v3","job":"nightly","kind":"scheduled","scheduled_at":"2026-07-12T11:30:00.000Z","status":"DEAD","ready":false,` +
+		`"attempt":5,"lost":0,"revision":3,"pool":"fast-io","created_at":"2026-07-12T11:00:00.001Z","available_at":"2026-07-12T11:30:00.001Z",` +
+		`"started_at":"2026-07-12T11:40:00.001Z","finished_at":"2026-07-12T12:00:00.001Z","fencing_token":4294967301,"owner":null,"lease_until":null,` +
+		`"reason":"ATTEMPTS_USED_UP","reason_text":"every allowed attempt failed","error_code":"HTTP_503","error_text":null,"cancel":null,"range":null,"replay_of":null,"actor":null}`
+	// The id of another revision finds the execution under its current one.
+	answer := w.ask("GET", "/v1/executions/nightly~20260712T113000Z~v1", "")
+	if got := strings.TrimSpace(answer.Body.String()); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestWhatIsReady(t *testing.T) {
+	waiting := scheduledAt(noon.Add(-time.Minute))
+	waiting.Status = job.RetryWait
+	running := scheduledAt(noon.Add(-time.Minute))
+	running.Status = job.Running
+	rows := map[string]struct {
+		execution *job.Execution
+		want      bool
+	}{
+		"its time has come":      {scheduledAt(noon), true},
+		"its time has not come":  {scheduledAt(noon.Add(time.Second)), false},
+		"a wait that is over":    {waiting, true},
+		"one that runs is taken": {running, false},
+	}
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			if got := showExecution(row.execution, noon).Ready; got != row.want {
+				t.Errorf("ready is %v", got)
+			}
+		})
+	}
+}
+
+func TestARangeIsListedAsMissedWithWhatItCovers(t *testing.T) {
+	w := newWorld()
+	w.lists.list = []job.Execution{{Ref: nightly, Key: job.RangeKey(noon), Revision: 3, Status: job.Missed, Reason: lifecycle.JobPaused,
+		Range: &job.Range{From: noon.Truncate(time.Second), To: noon.Truncate(time.Second).Add(time.Hour), Count: 61}}}
+	answer := w.ask("GET", "/v1/jobs/nightly/executions", "").Body.String()
+	for _, part := range []string{`"id":"nightly~x-20260712T120000Z~v3"`, `"kind":"range"`, `"status":"MISSED"`, `"fencing_token":null`, `"reason_text":"the job was paused"`,
+		`"range":{"from":"2026-07-12T12:00:00.000Z","to":"2026-07-12T13:00:00.000Z","count":61}`} {
+		if !strings.Contains(answer, part) {
+			t.Errorf("%s is missing in %s", part, answer)
+		}
+	}
+}
+
+func TestListsLeaveOutWhatHasNotComeUnlessAsked(t *testing.T) {
+	rows := []struct {
+		name, path string
+		bounded    bool
+		statuses   int
+		job        string
+	}{
+		{"by default", "/v1/jobs/nightly/executions", true, 0, "nightly"},
+		{"of every job", "/v1/executions?limit=7&cursor=c", true, 0, ""},
+		{"with upcoming", "/v1/jobs/nightly/executions?upcoming=true", false, 0, "nightly"},
+		{"asked for SCHEDULED", "/v1/jobs/nightly/executions?status=SCHEDULED&status=DEAD", false, 2, "nightly"},
+		{"asked for DEAD alone", "/v1/jobs/nightly/executions?status=DEAD", true, 1, "nightly"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld()
+			answer := w.ask("GET", row.path, "")
+			if got := strings.TrimSpace(answer.Body.String()); got != `{"items":[],"next_cursor":null}` {
+				t.Fatalf("%d %s", answer.Code, got)
+			}
+			asked := w.lists.asked
+			if !asked.Before.IsZero() != row.bounded || len(asked.Statuses) != row.statuses || asked.Ref != (job.Ref{Tenant: job.DefaultTenant, Job: row.job}) {
+				t.Errorf("asked %+v", asked)
+			}
+			if row.job == "" && (asked.Limit != 7 || asked.Cursor != "c") || row.job != "" && asked.Limit != 100 {
+				t.Errorf("asked %+v", asked)
+			}
+		})
+	}
+}
+
+func TestTheTimelineShowsWhenTheTimeHadCome(t *testing.T) {
+	at := noon.Truncate(time.Second)
+	claimed := func(when time.Time) job.Entry { return job.Entry{At: when, To: job.Running, Attempt: 1, Token: 9} }
+	waiting := job.Entry{At: at.Add(-time.Minute), To: job.RetryWait, Attempt: 1, Token: 9}
+	made := job.Entry{At: at.Add(-time.Hour), To: job.Scheduled}
+	rows := []struct {
+		name      string
+		scheduled time.Time
+		available time.Time
+		entries   []job.Entry
+		want      string
+	}{
+		{"not yet", at.Add(time.Minute), at.Add(time.Minute), []job.Entry{made}, "SCHEDULED"},
+		{"ready and not taken", at.Add(-time.Minute), at.Add(-time.Minute), []job.Entry{made}, "SCHEDULED READY"},
+		{"ready, then taken", at.Add(-time.Minute), at.Add(-time.Minute), []job.Entry{made, claimed(at.Add(-59 * time.Second))}, "SCHEDULED READY RUNNING"},
+		{"withdrawn before its time", at.Add(-time.Minute), at, []job.Entry{made, {At: at.Add(-30 * time.Minute), To: job.Withdrawn}}, "SCHEDULED WITHDRAWN"},
+		{"made after its time", at.Add(-2 * time.Hour), at, []job.Entry{made}, "SCHEDULED READY"},
+		{"waiting for a retry", at.Add(-time.Hour), at.Add(time.Minute), []job.Entry{claimed(at.Add(-time.Hour)), waiting}, "RUNNING RETRY_WAIT"},
+		{"a wait that is over", at.Add(-time.Hour), at.Add(-time.Second), []job.Entry{claimed(at.Add(-time.Hour)), waiting}, "RUNNING RETRY_WAIT READY"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			e := scheduledAt(row.scheduled)
+			e.AvailableAt, e.Timeline = row.available, row.entries
+			w := newWorld()
+			w.executions.execution = e
+			page := decode[client.Page[client.Entry]](t, w.ask("GET", "/v1/executions/"+e.ID()+"/timeline", "").Body)
+			var words []string
+			last := time.Time{}
+			for _, entry := range page.Items {
+				words = append(words, entry.Status)
+				if entry.At.Before(last) {
+					t.Errorf("%s at %s is out of order", entry.Status, entry.At)
+				}
+				last = entry.At.Time
+			}
+			if got := strings.Join(words, " "); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestRunningAJobNowTellsWhereItsExecutionIs(t *testing.T) {
+	w := newWorld()
+	w.jobs.head = enabledHead()
+	answer := w.ask("POST", "/v1/jobs/nightly/run", "")
+	got := decode[client.Execution](t, answer.Body)
+	if answer.Code != 201 || got.Kind != "manual" || got.Actor != "anonymous" || !got.Ready || answer.Header().Get("Location") != "/v1/executions/"+got.ID {
+		t.Errorf("%d %v %+v", answer.Code, answer.Header(), got)
+	}
+}
+
+func TestCancelingWhatHasEndedIsAConflict(t *testing.T) {
+	w := newWorld()
+	w.executions.execution = scheduledAt(noon)
+	w.executions.execution.Status = job.Succeeded
+	if p := problemOf(t, w.ask("POST", "/v1/executions/nightly~20260712T120000Z~v3/cancel", "")); p.Status != 409 || p.Code != job.CodeStateConflict {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestARequestToStopIsShownWhileTheExecutionRuns(t *testing.T) {
+	w := newWorld()
+	e := scheduledAt(noon)
+	e.Status, e.Attempt, e.Lease = job.Running, 1, job.Lease{Owner: "w1", Until: noon.Add(15 * time.Second)}
+	e.Cancel = &job.Cancel{At: noon, By: "ada"}
+	w.executions.execution = e
+	got := decode[client.Execution](t, w.ask("POST", "/v1/executions/nightly~20260712T120000Z~v3/cancel", "").Body)
+	if got.Cancel == nil || got.Cancel.By != "ada" || got.Owner != "w1" || got.Status != job.Running {
+		t.Errorf("%+v", got)
+	}
+}
+
+type reconcilerStub struct{ err error }
+
+func (s reconcilerStub) Reconcile(context.Context) (int, int, error) { return 12, 3, s.err }
+
+func TestReconciling(t *testing.T) {
+	w := newWorld()
+	if p := problemOf(t, w.ask("POST", "/v1/reconcile", "")); p.Code != job.CodeNotSupported {
+		t.Errorf("without a reconciler: %+v", p)
+	}
+	w.options.Reconciler = reconcilerStub{}
+	if got := strings.TrimSpace(w.ask("POST", "/v1/reconcile", "").Body.String()); got != `{"scanned":12,"sent":3}` {
+		t.Errorf("got %s", got)
+	}
+	w.options.Reconciler = reconcilerStub{err: &job.Error{Code: job.CodeThrottled, Message: "full", Fix: "wait"}}
+	if answer := w.ask("POST", "/v1/reconcile", ""); answer.Code != 429 {
+		t.Errorf("got %d", answer.Code)
+	}
+}
+
+func TestHealthSaysWhetherTheServiceCanServe(t *testing.T) {
+	w := newWorld()
+	if got := w.ask("GET", "/v1/health", "").Body.String(); !strings.Contains(got, `"status":"ok","version":"test","tzdb":"20`) || !strings.Contains(got, `"time":"2026-07-12T12:00:00.001Z"`) {
+		t.Errorf("got %s", got)
+	}
+	w.options.Ready = func(context.Context) error { return context.DeadlineExceeded }
+	if answer := w.ask("GET", "/v1/health", ""); answer.Code != 503 || answer.Header().Get("Retry-After") == "" {
+		t.Errorf("got %d", answer.Code)
+	}
+}
+
+var _ control.Clock = stopped{}

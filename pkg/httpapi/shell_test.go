@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+const logJob = `{"schedule":{"every":"10s"},"target":{"log":{}}}`
+
+func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
+	rows := []struct {
+		name                       string
+		method, path, body, header string
+		status                     int
+		code                       job.Code
+		field                      string
+	}{
+		{name: "a path that is nothing", method: "GET", path: "/v2/jobs", status: 404, code: job.CodeNotFound, field: "path"},
+		{name: "a method that a path does not take", method: "PATCH", path: "/v1/jobs/nightly", body: logJob, status: 405, code: job.CodeInvalid, field: "method"},
+		{name: "a form instead of JSON", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: "Content-Type: application/x-www-form-urlencoded", status: 415, code: job.CodeInvalid, field: "Content-Type"},
+		{name: "a body that is too large", method: "PUT", path: "/v1/jobs/nightly", body: `{"description":"` + strings.Repeat("x", maxBody) + `"}`, status: 413, code: job.CodeTooLarge, field: "body"},
+		{name: "no body", method: "PUT", path: "/v1/jobs/nightly", status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "broken JSON", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":`, status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "two JSON values", method: "PUT", path: "/v1/jobs/nightly", body: logJob + logJob, status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "a key given twice", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","every":"20s"},"target":{"log":{}}}`, status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "JSON that nests too deep", method: "PUT", path: "/v1/jobs/nightly", body: `{"payload":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "a key that is not known", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","zoone":"UTC"},"target":{"log":{}}}`, status: 422, code: job.CodeUnknownField, field: "schedule.zoone"},
+		{name: "a key in the wrong case", method: "PUT", path: "/v1/jobs/nightly", body: `{"Schedule":{"every":"10s"},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid},
+		{name: "a number where text is expected", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":10},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid, field: "schedule.every"},
+		{name: "a duration without unit", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s"},"target":{"log":{}},"retry":{"max_age":"7"}}`, status: 422, code: job.CodeInvalid, field: "retry.max_age"},
+		{name: "a name that can be nobody's", method: "PUT", path: "/v1/jobs/Nightly", body: logJob, status: 422, code: job.CodeInvalid, field: "job"},
+		{name: "an If-Match without quotes", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: "If-Match: 3", status: 422, code: job.CodeInvalid, field: "If-Match"},
+		{name: "an If-None-Match with a revision", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: `If-None-Match: "3"`, status: 422, code: job.CodeInvalid, field: "If-None-Match"},
+		{name: "a query parameter that is not known", method: "GET", path: "/v1/jobs?limits=3", status: 422, code: job.CodeUnknownField, field: "limits"},
+		{name: "a limit out of bounds", method: "GET", path: "/v1/executions?limit=1001", status: 422, code: job.CodeInvalid, field: "limit"},
+		{name: "a status that is none", method: "GET", path: "/v1/executions?status=READY", status: 422, code: job.CodeInvalid, field: "status[0]"},
+		{name: "an id that is none", method: "GET", path: "/v1/executions/nightly", status: 422, code: job.CodeInvalid, field: "id"},
+		{name: "a time that is none", method: "GET", path: "/v1/jobs/nightly/next?after=tomorrow", status: 422, code: job.CodeTimeInvalid, field: "after"},
+		{name: "another origin", method: "POST", path: "/v1/jobs/nightly/run", header: "Sec-Fetch-Site: cross-site", status: 403, code: job.CodeInvalid, field: "Origin"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld()
+			var headers []string
+			if row.header != "" {
+				headers = append(headers, row.header)
+			}
+			answer := w.ask(row.method, row.path, row.body, headers...)
+			if answer.Code != row.status {
+				t.Errorf("status %d, want %d: %s", answer.Code, row.status, answer.Body)
+			}
+			p := problemOf(t, answer)
+			if p.Code != row.code || row.field != "" && p.Field != row.field {
+				t.Errorf("code %s field %q, want %s %q (%s)", p.Code, p.Field, row.code, row.field, p.Detail)
+			}
+			if p.Detail == "" || p.Fix+p.Bound == "" || p.RequestID != answer.Header().Get(RequestIDHeader) {
+				t.Errorf("the refusal explains too little: %+v", p)
+			}
+			if len(w.jobs.changed) != 0 {
+				t.Error("something was written")
+			}
+		})
+	}
+}
+
+func TestEveryFaultOfABodyIsToldAtOnce(t *testing.T) {
+	answer := newWorld().ask("PUT", "/v1/jobs/nightly", `{"schedule":{"every":"ten","start":"noon"},"target":{"log":{}},"timeout":"1 h"}`)
+	p := problemOf(t, answer)
+	var fields []string
+	for _, f := range p.Errors {
+		fields = append(fields, f.Field)
+	}
+	if got := strings.Join(fields, " "); got != "schedule.every schedule.start timeout" {
+		t.Errorf("told are %q", got)
+	}
+}
+
+func TestWhatAMethodMayBeIsToldInAllow(t *testing.T) {
+	answer := newWorld().ask("PATCH", "/v1/jobs/nightly", logJob)
+	if got := answer.Header().Get("Allow"); got != "DELETE, GET, HEAD, PUT" {
+		t.Errorf("Allow is %q", got)
+	}
+}
+
+func TestFaultsOfOursShowARequestIDAndNothingOfTheInside(t *testing.T) {
+	rows := map[string]func(*world) *httptest.ResponseRecorder{
+		"a panic": func(w *world) *httptest.ResponseRecorder {
+			w.executions = nil // the stub's own nil dereference is the secret
+			return w.ask("GET", "/v1/executions/nightly~20260712T013000Z~v3", "")
+		},
+		"an error that nobody explains": func(w *world) *httptest.ResponseRecorder {
+			w.jobs.err = errors.New("secret: table belfry-jobs")
+			return w.ask("GET", "/v1/jobs/nightly", "")
+		},
+		"a broken invariant": func(w *world) *httptest.ResponseRecorder {
+			w.jobs.err = &job.Error{Code: job.CodeInternal, Message: "secret: pk default/nightly"}
+			return w.ask("GET", "/v1/jobs/nightly", "")
+		},
+	}
+	for name, ask := range rows {
+		t.Run(name, func(t *testing.T) {
+			answer := ask(newWorld())
+			if body := answer.Body.String(); strings.Contains(body, "secret") || strings.Contains(body, "nil pointer") {
+				t.Errorf("the inside is shown: %s", body)
+			}
+			p := problemOf(t, answer)
+			if p.Status != 500 || p.Code != job.CodeInternal || p.RequestID != "abababababababab" || !strings.Contains(p.Fix, p.RequestID) {
+				t.Errorf("got %+v", p)
+			}
+		})
+	}
+}
+
+func TestTheStatusFollowsFromTheCode(t *testing.T) {
+	rows := map[job.Code]int{
+		job.CodeScheduleNever: 422, job.CodeNotSupported: 422, job.CodeTooLarge: 422, job.CodeNotFound: 404, job.CodeStateConflict: 409, job.CodeLeaseLost: 409,
+		job.CodeRevisionConflict: 412, job.CodeAlreadyExists: 412, job.CodeThrottled: 429, job.CodeUnavailable: 503, job.CodeInternal: 500,
+	}
+	for code, status := range rows {
+		t.Run(string(code), func(t *testing.T) {
+			w := newWorld()
+			w.jobs.err = &job.Error{Code: code, Field: "f", Value: "v", Bound: "b", Message: "m", Fix: "x"}
+			answer := w.ask("GET", "/v1/jobs/nightly", "")
+			if answer.Code != status {
+				t.Errorf("%s is answered with %d, want %d", code, answer.Code, status)
+			}
+			if busy := status == 429 || status == 503; busy != (answer.Header().Get("Retry-After") == "1") {
+				t.Errorf("Retry-After is %q", answer.Header().Get("Retry-After"))
+			}
+			if p := problemOf(t, answer); status != 500 && (p.Code != code || p.Field != "f" || p.Value != "v" || p.Bound != "b" || p.Detail != "m" || p.Fix != "x") {
+				t.Errorf("got %+v", p)
+			}
+		})
+	}
+}
+
+func TestOnlyTheNamesOfTheServiceAreAnswered(t *testing.T) {
+	rows := []struct {
+		host string
+		want int
+	}{{"127.0.0.1:8420", 200}, {"localhost", 200}, {"LOCALHOST:1", 200}, {"[::1]:8420", 200}, {"evil.example:8420", 421}, {"", 421}}
+	for _, row := range rows {
+		t.Run(row.host, func(t *testing.T) {
+			w := newWorld()
+			w.options.Hosts = []string{"127.0.0.1", "localhost", "::1"}
+			r := httptest.NewRequest(http.MethodGet, "/v1/health", nil)
+			r.Host = row.host
+			answer := httptest.NewRecorder()
+			w.handler().ServeHTTP(answer, r)
+			if answer.Code != row.want {
+				t.Errorf("%q is answered with %d, want %d", row.host, answer.Code, row.want)
+			}
+		})
+	}
+}
+
+func TestTheCallersTenantIsTheOneThatIsAsked(t *testing.T) {
+	w := newWorld()
+	w.jobs.head = enabledHead()
+	w.jobs.revision = enabledRevision()
+	w.options.Identify = func(r *http.Request) (Caller, error) {
+		if r.Header.Get("Authorization") == "" {
+			return Caller{}, &job.Error{Code: job.CodeNotFound, Message: "nobody is called that", Fix: "log in"}
+		}
+		return Caller{Tenant: "acme", Principal: "ada"}, nil
+	}
+	if answer := w.ask("GET", "/v1/jobs/nightly", ""); answer.Code != 404 || len(w.jobs.asked) != 0 {
+		t.Errorf("an unknown caller got %d and the store was asked %d times", answer.Code, len(w.jobs.asked))
+	}
+	w.ask("GET", "/v1/jobs/nightly", "", "Authorization: Bearer x")
+	if len(w.jobs.asked) != 1 || w.jobs.asked[0] != (job.Ref{Tenant: "acme", Job: "nightly"}) {
+		t.Errorf("asked for %v", w.jobs.asked)
+	}
+	w.ask("PUT", "/v1/jobs/nightly", logJob, "Authorization: Bearer x")
+	if len(w.jobs.changed) != 1 || w.jobs.changed[0].Actor != "ada" {
+		t.Errorf("changed %+v", w.jobs.changed)
+	}
+}

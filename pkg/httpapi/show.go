@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/control"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// showJob is a head as people read it.
+func showJob(h *job.Head) client.Job {
+	next := h.NextFireAt
+	if h.Gap != nil {
+		// The cursor only keeps the job in sight of the scan until the gap is
+		// recorded; its next time is the one after the gap.
+		next = h.Gap.Then
+	}
+	return client.Job{
+		Job: h.Job, State: h.State, Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
+		NextFireAt: client.At(next), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt),
+		ChangedBy: client.Text(h.ChangedBy), Reason: client.Text(h.Reason), ReasonText: client.Text(lifecycle.Sentence(h.Reason)),
+	}
+}
+
+func showPut(r control.PutResult, dryRun bool) client.PutResult {
+	shown := showJob(r.Head)
+	return client.PutResult{Action: string(r.Action), DryRun: dryRun, Job: shown.Job, State: shown.State, Revision: shown.Revision,
+		NextFireAt: shown.NextFireAt, Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish)}
+}
+
+func showTimes(list []time.Time) []client.Time {
+	shown := make([]client.Time, len(list))
+	for i, t := range list {
+		shown[i] = client.At(t)
+	}
+	return shown
+}
+
+func showFires(p *schedule.Plan, fires []schedule.Fire, asked int) client.Fires {
+	shown := client.Fires{Items: make([]client.Fire, len(fires)), Exhausted: len(fires) < asked, Description: p.Describe(), Zone: p.Location().String()}
+	for i, f := range fires {
+		shown.Items[i] = client.Fire{At: client.At(f.At), Local: f.Local + " " + f.Offset, Note: client.Text(f.Mark)}
+	}
+	return shown
+}
+
+var kindWords = map[job.Kind]string{job.KindScheduled: "scheduled", job.KindManual: "manual", job.KindReplay: "replay", job.KindRange: "range"}
+
+// showExecution is an execution as people read it. now decides whether it is
+// ready.
+func showExecution(e *job.Execution, now time.Time) client.Execution {
+	shown := client.Execution{
+		ID: e.ID(), Job: e.Job, Kind: kindWords[e.Kind], ScheduledAt: client.At(e.ScheduledAt), Status: e.Status, Ready: ready(e, now),
+		Attempt: e.Attempt, Lost: e.Lost, Revision: e.Revision, Pool: e.Pool,
+		CreatedAt: client.At(e.CreatedAt), AvailableAt: client.At(e.AvailableAt), StartedAt: client.At(e.StartedAt), FinishedAt: client.At(e.FinishedAt),
+		FencingToken: token(e.Attempt, e.FencingToken), Reason: client.Text(e.Reason), ReasonText: client.Text(lifecycle.Sentence(e.Reason)),
+		ErrorCode: client.Text(e.ErrorCode), ErrorText: client.Text(e.ErrorText), ReplayOf: client.Text(e.ReplayOf), Actor: client.Text(e.Actor),
+	}
+	if e.Status == job.Running {
+		shown.Owner, shown.LeaseUntil = client.Text(e.Lease.Owner), client.At(e.Lease.Until)
+	}
+	if e.Cancel != nil {
+		shown.Cancel = &client.Cancel{At: client.At(e.Cancel.At), By: e.Cancel.By}
+	}
+	if e.Range != nil {
+		shown.Range = &client.Range{From: client.At(e.Range.From), To: client.At(e.Range.To), Count: e.Range.Count}
+	}
+	return shown
+}
+
+func ready(e *job.Execution, now time.Time) bool {
+	return (e.Status == job.Scheduled || e.Status == job.RetryWait) && !e.AvailableAt.After(now)
+}
+
+// token is null until a worker has claimed: before that nobody holds one.
+func token(attempt int, value int64) *int64 {
+	if attempt == 0 {
+		return nil
+	}
+	return &value
+}
+
+// showTimeline adds the view READY: after SCHEDULED once the scheduled time had
+// come, and after a wait for a retry that is over now.
+func showTimeline(v *control.ExecutionView, now time.Time) []client.Entry {
+	e := &v.Execution
+	shown := make([]client.Entry, 0, len(v.Timeline)+1)
+	for i, entry := range v.Timeline {
+		shown = append(shown, client.Entry{At: client.At(entry.At), Status: string(entry.To), Attempt: entry.Attempt, FencingToken: token(entry.Attempt, entry.Token),
+			Reason: client.Text(entry.Reason), ReasonText: client.Text(lifecycle.Sentence(entry.Reason)), Actor: client.Text(entry.Actor), ErrorCode: client.Text(entry.ErrorCode)})
+		until := now
+		last := i == len(v.Timeline)-1
+		if !last {
+			until = v.Timeline[i+1].At
+		}
+		var at time.Time
+		switch {
+		case entry.To == job.Scheduled:
+			at = e.ScheduledAt
+		case entry.To == job.RetryWait && last:
+			at = e.AvailableAt
+		default:
+			continue
+		}
+		if at.Before(entry.At) {
+			at = entry.At
+		}
+		if !at.After(until) {
+			shown = append(shown, client.Entry{At: client.At(at), Status: "READY", Attempt: entry.Attempt, FencingToken: token(entry.Attempt, entry.Token)})
+		}
+	}
+	return shown
+}

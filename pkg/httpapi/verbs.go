@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+type executionOutput struct {
+	Body client.Execution
+}
+
+type runOutput struct {
+	Location string `header:"Location"`
+	Body     client.Execution
+}
+
+func (a *api) registerVerbs() {
+	register(a, huma.Operation{OperationID: "pause-job", Method: http.MethodPost, Path: "/v1/jobs/{job}/pause", Tags: []string{"jobs"}, Summary: "Pause a job",
+		Description: "Stops new executions and withdraws those that have not begun; running ones go on. May be repeated."}, a.pauseJob)
+	register(a, huma.Operation{OperationID: "resume-job", Method: http.MethodPost, Path: "/v1/jobs/{job}/resume", Tags: []string{"jobs"}, Summary: "Resume a job",
+		Description: "Runs again from now on; times that fell into the pause are not caught up. May be repeated."}, a.resumeJob)
+	register(a, huma.Operation{OperationID: "run-job", Method: http.MethodPost, Path: "/v1/jobs/{job}/run", Tags: []string{"jobs"}, Summary: "Run a job now", DefaultStatus: http.StatusCreated,
+		Description: "Makes one execution at once, whatever the schedule and whether or not the job is paused. Each call makes another one."}, a.runJob)
+}
+
+func (a *api) pauseJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
+	return a.changeState(ctx, in.Job, a.control.Pause)
+}
+
+func (a *api) resumeJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
+	return a.changeState(ctx, in.Job, a.control.Resume)
+}
+
+func (a *api) changeState(ctx context.Context, name string, verb func(context.Context, job.Ref, string) (*job.Head, error)) (*jobOutput, error) {
+	ref, err := jobRef(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	head, err := verb(ctx, ref, callerOf(ctx).Principal)
+	if err != nil {
+		return nil, err
+	}
+	return &jobOutput{ETag: etag(head.Revision), Body: showJob(head)}, nil
+}
+
+func (a *api) runJob(ctx context.Context, in *jobInput) (*runOutput, error) {
+	ref, err := jobRef(ctx, in.Job)
+	if err != nil {
+		return nil, err
+	}
+	e, err := a.control.RunNow(ctx, ref, callerOf(ctx).Principal)
+	if err != nil {
+		return nil, err
+	}
+	shown := showExecution(e, a.control.Clock.Now())
+	return &runOutput{Location: "/v1/executions/" + shown.ID, Body: shown}, nil
+}
