@@ -25,7 +25,7 @@ func Compile(s job.Schedule, anchor time.Time) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{zone: z, schedule: s, first: -unbounded, last: unbounded}
+	p := &Plan{zone: z, schedule: s, first: 0, last: horizon}
 	if err := p.bound(); err != nil {
 		return nil, err
 	}
@@ -86,10 +86,10 @@ func refusePolicy(field, value, bound string) error {
 func (p *Plan) bound() error {
 	start, end := p.schedule.Start, p.schedule.End
 	if !start.IsZero() {
-		p.first = ceil(start)
+		p.first = max(p.first, ceil(start))
 	}
 	if !end.IsZero() {
-		p.last = end.Unix()
+		p.last = min(p.last, end.Unix())
 	}
 	if !start.IsZero() && !end.IsZero() && end.Before(start) {
 		return refuse("end", end.Format(time.RFC3339), "not before start", "end %s lies before start %s",

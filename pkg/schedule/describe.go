@@ -20,10 +20,10 @@ func (p *Plan) Describe() string {
 	default:
 		text = "once, at " + s.At.UTC().Format(time.RFC3339)
 	}
-	if p.first > -unbounded {
+	if !p.schedule.Start.IsZero() {
 		text += ", not before " + instant(p.first).Format(time.RFC3339)
 	}
-	if p.last < unbounded {
+	if !p.schedule.End.IsZero() {
 		text += ", not after " + instant(p.last).Format(time.RFC3339)
 	}
 	return text

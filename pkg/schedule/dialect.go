@@ -27,8 +27,8 @@ func checkDialect(d job.Dialect) error {
 // different things, so they are refused with what each would mean.
 func chooseGrammar(s *job.Schedule) (grammar, error) {
 	if s.Dialect == "" {
-		if n := len(strings.Fields(s.Cron)); n == 6 || n == 7 {
-			return nil, refuseAmbiguous(s.Cron)
+		if words, err := splitWords(s.Cron); err == nil && readings[len(words)] != nil && !wrapped(words[0]) {
+			return nil, refuseAmbiguous(s.Cron, words)
 		}
 		s.Dialect = job.DialectUnix
 	}
@@ -52,11 +52,11 @@ var readings = map[int][]struct {
 	},
 }
 
-func refuseAmbiguous(text string) error {
-	words, err := splitWords(text)
-	if err != nil {
-		return err
-	}
+// wrapped tells whether an expression begins with something that is no field: a
+// nickname, a zone, another system's wrapper.
+func wrapped(word string) bool { return strings.ContainsAny(word, "@=(") }
+
+func refuseAmbiguous(text string, words []string) error {
 	var b strings.Builder
 	for i, reading := range readings[len(words)] {
 		if i > 0 {

@@ -14,7 +14,7 @@ func FiresAfter(p *Plan, now time.Time) error {
 		return nil
 	}
 	value := p.source()
-	if _, ok := p.next(-unbounded); !ok {
+	if _, ok := p.next(-1); !ok {
 		return withCode(job.CodeScheduleNever, withFix(
 			refuse("schedule", value, "", "%s has no time between its start and its end", quote(value)),
 			"move start or end, or change the times"))

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"math"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -15,7 +14,7 @@ type Plan struct {
 	zone        *zone
 	schedule    job.Schedule // with zone, gap and overlap filled in
 	fields      fields       // of a cron expression
-	first, last int64        // bounds in Unix seconds, both inclusive
+	first, last int64        // bounds in Unix seconds, both inclusive, within 1970-2099
 }
 
 // times is the source of a plan's instants, in Unix seconds.
@@ -103,5 +102,3 @@ func ceil(t time.Time) int64 {
 	}
 	return t.Unix()
 }
-
-const unbounded = math.MaxInt64 / 4

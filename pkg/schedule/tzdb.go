@@ -5,6 +5,8 @@ import (
 	"bytes"
 	_ "embed"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -99,10 +101,12 @@ func nearestZone(name string) string {
 		return ""
 	}
 	wanted, best, bestCost := plainName(name), "", 3
-	for known := range tzdbFiles() {
-		cost := distance(wanted, plainName(known))
-		if cost < bestCost || cost == bestCost && best != "" && known < best {
-			best, bestCost = known, cost
+	for _, known := range plainZones() {
+		if d := len(known.plain) - len(wanted); d > 2 || d < -2 {
+			continue
+		}
+		if cost := distance(wanted, known.plain); cost < bestCost {
+			best, bestCost = known.name, cost
 		}
 	}
 	if bestCost*4 > len(wanted) {
@@ -111,9 +115,20 @@ func nearestZone(name string) string {
 	return best
 }
 
-func plainName(name string) string {
-	return strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name))
-}
+// plainZones lists all zones in order, each with its name as plainName has it.
+var plainZones = sync.OnceValue(func() []plainZone {
+	var list []plainZone
+	for _, name := range slices.Sorted(maps.Keys(tzdbFiles())) {
+		list = append(list, plainZone{name: name, plain: plainName(name)})
+	}
+	return list
+})
+
+type plainZone struct{ name, plain string }
+
+func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
+
+var separators = strings.NewReplacer(" ", "", "_", "", "-", "")
 
 // distance counts the letters to insert, delete or replace to turn a into b.
 func distance(a, b string) int {
