@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/belfry-scheduler/belfry/pkg/localaws/dynamo"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/kv"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/sqs"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/wire"
@@ -26,16 +29,25 @@ type Options struct {
 	Dir    string // where state is kept, made when it is not there; empty = in memory only
 	Region string // empty = us-east-1
 
+	// IndexLag makes reads of secondary indexes stale by this much; 0 = never.
+	IndexLag time.Duration
+	// Meter hears what every DynamoDB operation consumed; see dynamo.Options.
+	Meter func(dynamo.Consumption)
+
 	// Disturb has messages delivered late or more than once; see sqs.Options.
 	Disturb func(sqs.Sending) sqs.Disturbance
+	// MaxInFlight bounds the messages in flight in one queue; 0 = SQS's 120 000.
+	MaxInFlight int
 }
 
 // Backend serves DynamoDB, its streams and SQS. It is safe for concurrent use.
 type Backend struct {
 	region string
 	engine kv.Engine
+	tables *dynamo.Service
 	queues *sqs.Service
 	server *wire.Server
+	closed atomic.Bool
 	close  func() error
 }
 
@@ -77,12 +89,19 @@ func (b *Backend) openServices(options Options) error {
 	if options.Dir != "" {
 		stored = b.engine
 	}
-	queues, err := sqs.New(stored, sqs.Options{Region: options.Region, Account: Account, Disturb: options.Disturb})
+	queues, err := sqs.New(stored, sqs.Options{
+		Region: options.Region, Account: Account, MaxInFlight: options.MaxInFlight, Disturb: options.Disturb,
+	})
 	if err != nil {
 		return err
 	}
 	b.queues = queues
+	b.tables = dynamo.New(b.engine, dynamo.Options{
+		Region: options.Region, Account: Account, IndexLag: options.IndexLag, Meter: options.Meter,
+	})
 	b.server = wire.NewServer(nil,
+		wire.Route{Target: "DynamoDB_20120810", Service: b.tables, Checksum: true},
+		wire.Route{Target: "DynamoDBStreams_20120810", Service: b.tables.Streams(), Checksum: true},
 		wire.Route{Target: "AmazonSQS", Service: queues},
 	)
 	return nil
@@ -108,6 +127,9 @@ func (b *Backend) Ping(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if b.closed.Load() {
+		return errors.New("the local backend has been closed")
+	}
 	return b.engine.View(func(kv.Tx) error { return nil })
 }
 
@@ -123,11 +145,21 @@ func (b *Backend) Config() aws.Config {
 	}
 }
 
+// SetIndexLag changes Options.IndexLag for writes from now on.
+func (b *Backend) SetIndexLag(lag time.Duration) { b.tables.SetIndexLag(lag) }
+
+// SweepExpired removes the items whose time to live has passed, as DynamoDB
+// does within days, and returns how many. The backend never does so by itself:
+// whoever drives it decides how late the service is.
+func (b *Backend) SweepExpired() (int, error) { return b.tables.SweepExpired(time.Now()) }
+
 // Close ends long polls, refuses further calls and closes the file. Calling it
 // again does nothing.
 func (b *Backend) Close() error { return b.close() }
 
 func (b *Backend) shut() error {
+	b.closed.Store(true)
+	b.server.Close()
 	b.queues.Close()
 	if err := b.engine.Close(); err != nil {
 		return fmt.Errorf("close the backend's engine: %w", err)

@@ -28,6 +28,7 @@ type Server struct {
 	routes   map[string]Route
 	now      func() time.Time
 	requests atomic.Uint64
+	closed   atomic.Bool
 }
 
 // NewServer returns a Server for the routes. now is the server's clock, which
@@ -43,6 +44,9 @@ func NewServer(now func() time.Time, routes ...Route) *Server {
 	return s
 }
 
+// Close has every later call refused. Calls in hand are not disturbed.
+func (s *Server) Close() { s.closed.Store(true) }
+
 // ServeHTTP answers one call. When the request's context ends before the
 // service has answered, nothing is written: nobody is there to read it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,6 +54,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writer:    w,
 		requestID: requestID(s.requests.Add(1)),
 		date:      s.now().UTC().Format(http.TimeFormat),
+	}
+	if s.closed.Load() {
+		answer.fault(&Fault{
+			Status: http.StatusServiceUnavailable, Code: "ServiceUnavailable", Prefix: coral,
+			Message: "the local backend has been closed",
+		})
+		return
 	}
 	route, operation, err := s.find(r)
 	if err != nil {
