@@ -102,13 +102,17 @@ func (s *Service) GetExecution(ctx context.Context, ref job.Ref, key job.Key) (*
 }
 
 // ListExecutions pages through executions, newest scheduled time first: of one
-// job, or the latest ended ones of a tenant when no job is named. Times that
+// job, or of the whole tenant when no job is named. Times that
 // have not come are left out unless upcoming is set or a status asks for them.
 func (s *Service) ListExecutions(ctx context.Context, q ExecutionQuery, upcoming bool) ([]job.Execution, string, error) {
+	now := s.Clock.Now()
 	if !upcoming && q.Before.IsZero() && !asksScheduled(q.Statuses) {
-		q.Before = s.Clock.Now()
+		q.Before = now
 	}
 	if q.Ref.Job == "" {
+		if q.Before.IsZero() {
+			q.Before = now.Add(2 * s.Horizon)
+		}
 		return s.Lists.Recent(ctx, q.Ref.Tenant, q)
 	}
 	return s.Lists.ListExecutions(ctx, q)

@@ -46,7 +46,7 @@ type Executions interface {
 type Lists interface {
 	// ListExecutions pages through the executions of one job, newest first.
 	ListExecutions(ctx context.Context, q ExecutionQuery) ([]job.Execution, string, error)
-	// Recent pages through the latest ended executions of a tenant.
+	// Recent pages through the executions of a tenant, newest first.
 	Recent(ctx context.Context, tenant string, q ExecutionQuery) ([]job.Execution, string, error)
 	// History reads the timeline entries that fell out of the execution.
 	History(ctx context.Context, ref job.Ref, key job.Key) ([]job.Entry, error)

@@ -1,0 +1,154 @@
+package assemble
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/belfry-scheduler/belfry/pkg/clock"
+	"github.com/belfry-scheduler/belfry/pkg/control"
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+	"github.com/belfry-scheduler/belfry/pkg/execute"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/queue"
+	"github.com/belfry-scheduler/belfry/pkg/store"
+	"github.com/belfry-scheduler/belfry/pkg/trigger"
+)
+
+// Clients are the AWS clients that everything runs on.
+type Clients struct {
+	DynamoDB *dynamodb.Client
+	SQS      *sqs.Client
+}
+
+// Clock is what the planes need of time.
+type Clock interface {
+	// Now is the current time.
+	Now() time.Time
+	// Wait returns nil at or after until, or the context's error before.
+	Wait(ctx context.Context, until time.Time) error
+}
+
+// Settings of an installation. The zero value is usable.
+type Settings struct {
+	Prefix       string // of tables and queues; empty = "belfry"
+	Shards       int    // of the first layout; zero = 256
+	RestoreEpoch int64  // raised by one after each restore from a backup
+	Pools        dispatch.Pools
+	Owner        string // name of this worker; empty = a random one
+	Clock        Clock  // nil = the system's
+	Log          *slog.Logger
+	Meter        store.Meter
+	Words        func() string  // random words; nil = from the system's entropy
+	Spread       func() float64 // random numbers in [0, 1); nil = from the system's entropy
+	Entropy      io.Reader      // for serials; nil = the system's
+}
+
+// Belfry is an assembled installation.
+type Belfry struct {
+	Settings Settings
+	Store    *store.Store
+	Queues   *queue.Client
+	Dispatch *dispatch.Service
+	Trigger  *trigger.Service
+	Control  *control.Service
+}
+
+// New assembles the planes; it makes no call.
+func New(c Clients, s Settings) *Belfry {
+	s = s.filled()
+	b := &Belfry{Settings: s}
+	b.Store = store.New(c.DynamoDB, store.Options{Prefix: s.Prefix, Shards: s.Shards, RestoreEpoch: s.RestoreEpoch, Meter: s.Meter})
+	b.Queues = queue.New(c.SQS, queue.Names{Prefix: s.Prefix}, s.Clock)
+	b.Dispatch = &dispatch.Service{Queue: b.Queues, RestoreEpoch: s.RestoreEpoch}
+	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Wakes: b.Store, Admission: b.Dispatch,
+		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log}
+	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
+		Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon}
+	return b
+}
+
+// Execute makes the execution plane of one worker, which runs work.
+func (b *Belfry) Execute(work execute.Work) *execute.Service {
+	s := b.Settings
+	return &execute.Service{Definitions: b.Store, Executions: b.Store, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
+		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Log: s.Log}
+}
+
+// Ensure makes tables and queues where they are absent, for local backends; a
+// deployment's come from its stack.
+func (b *Belfry) Ensure(ctx context.Context, c Clients) error {
+	if err := store.CreateTables(ctx, c.DynamoDB, b.Settings.Prefix); err != nil {
+		return err
+	}
+	return b.Queues.Ensure(ctx, b.Settings.Pools.Names())
+}
+
+func (s Settings) filled() Settings {
+	if s.Pools == nil {
+		s.Pools = dispatch.DefaultPools()
+	}
+	if s.Clock == nil {
+		s.Clock = clock.System{}
+	}
+	if s.Words == nil {
+		s.Words = randomWord
+	}
+	if s.Spread == nil {
+		s.Spread = randomSpread
+	}
+	if s.Entropy == nil {
+		// Serials of one millisecond still sort in the order in which they were drawn.
+		s.Entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.Reader, 0)}
+	}
+	if s.Owner == "" {
+		s.Owner = "worker-" + s.Words()[:8]
+	}
+	return s
+}
+
+func randomWord() string {
+	word := make([]byte, 10)
+	_, _ = rand.Read(word) // never fails: crypto/rand ends the process instead
+	return hex.EncodeToString(word)
+}
+
+func randomSpread() float64 {
+	const steps = 1 << 30
+	n, err := rand.Int(rand.Reader, big.NewInt(steps))
+	if err != nil {
+		return 0.5
+	}
+	return float64(n.Int64()) / steps
+}
+
+// signals joins what the trigger plane needs of the control table and of the
+// signal queues.
+type signals struct {
+	*store.Store
+	queues *queue.Client
+	clock  Clock
+}
+
+// SendScans sends one message a shard range.
+func (s signals) SendScans(ctx context.Context, minute time.Time, ranges []job.ShardRange) error {
+	messages := make([]queue.ScanMessage, len(ranges))
+	for i, r := range ranges {
+		messages[i] = queue.ScanMessage{Generation: r.Generation, From: r.From, To: r.To - 1, Minute: minute, SentAt: s.clock.Now()}
+	}
+	return errors.Join(s.queues.SendScans(ctx, messages)...)
+}
+
+// SendTick sends the tick of a later minute.
+func (s signals) SendTick(ctx context.Context, minute time.Time, delay time.Duration) error {
+	return s.queues.SendTick(ctx, queue.TickMessage{Minute: minute}, delay)
+}
