@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -30,6 +31,7 @@ type HTTPFront struct {
 
 	once   sync.Once
 	runner *runner
+	serial atomic.Uint64
 }
 
 // ServeHTTP invokes the function once and writes what it answers. Failures
@@ -42,7 +44,7 @@ func (f *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		gatewayAnswer(w, http.StatusBadRequest, "Bad Request")
 		return
 	}
-	event := httpEvent(r, body, time.Now())
+	event := httpEvent(r, body, f.serial.Add(1), time.Now())
 	if len(body) > gatewayLimit || len(event.Body) > lambdaLimit {
 		gatewayAnswer(w, http.StatusRequestEntityTooLarge, "Request Too Long")
 		return

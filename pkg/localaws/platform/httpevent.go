@@ -14,26 +14,26 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// httpEvent is the event of payload format 2.0 for a request.
-func httpEvent(r *http.Request, body []byte, now time.Time) events.APIGatewayV2HTTPRequest {
+// httpEvent is the event of payload format 2.0 for a request. serial tells
+// requests of the same instant apart.
+func httpEvent(r *http.Request, body []byte, serial uint64, now time.Time) events.APIGatewayV2HTTPRequest {
 	source, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		source = r.RemoteAddr
 	}
-	id := fmt.Sprintf("belfry%x", now.UnixNano())
 	event := events.APIGatewayV2HTTPRequest{
 		Version:               "2.0",
 		RouteKey:              "$default",
 		RawPath:               r.URL.EscapedPath(),
 		RawQueryString:        r.URL.RawQuery,
 		Cookies:               cookies(r),
-		Headers:               headers(r, source, len(body)),
+		Headers:               headers(r, source, len(body), fmt.Sprintf("Root=1-%08x-%024x", now.Unix(), serial)),
 		QueryStringParameters: query(r),
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			RouteKey:     "$default",
 			AccountID:    "000000000000",
 			Stage:        "$default",
-			RequestID:    id,
+			RequestID:    fmt.Sprintf("local%011x=", serial),
 			APIID:        "local",
 			DomainName:   r.Host,
 			DomainPrefix: "local",
@@ -54,7 +54,7 @@ func httpEvent(r *http.Request, body []byte, now time.Time) events.APIGatewayV2H
 
 // headers are in small letters, with repeated ones joined by commas; cookies
 // are told apart.
-func headers(r *http.Request, source string, length int) map[string]string {
+func headers(r *http.Request, source string, length int, trace string) map[string]string {
 	scheme, port := "http", "80"
 	if r.TLS != nil {
 		scheme, port = "https", "443"
@@ -65,6 +65,7 @@ func headers(r *http.Request, source string, length int) map[string]string {
 	out := map[string]string{
 		"host":              r.Host,
 		"content-length":    strconv.Itoa(length),
+		"x-amzn-trace-id":   trace, // unless the caller brings one
 		"x-forwarded-port":  port,
 		"x-forwarded-proto": scheme,
 	}
