@@ -1,0 +1,113 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/execute"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// Attempt is what a handler is told. It is safe for concurrent use.
+type Attempt struct {
+	run         *execute.Attempt
+	traceparent string
+	log         *slog.Logger
+}
+
+type traceKey struct{}
+
+func newAttempt(ctx context.Context, run *execute.Attempt, log *slog.Logger) *Attempt {
+	traced, _ := ctx.Value(traceKey{}).(string)
+	return &Attempt{run: run, traceparent: traced, log: log}
+}
+
+// ExecutionID is the readable id, such as nightly~20260712T013000Z~v3.
+func (a *Attempt) ExecutionID() string { return a.run.Execution.ID() }
+
+// IdempotencyKey names the business action: the same for every attempt, for a
+// replay, and whatever revision of the job runs. Hand it to outside systems
+// that recognise a repeated request.
+func (a *Attempt) IdempotencyKey() string {
+	e := a.run.Execution
+	if name, key, _, err := job.ParseID(e.ReplayOf); err == nil {
+		return job.IdempotencyKey(job.Ref{Tenant: e.Tenant, Job: name}, key)
+	}
+	return job.IdempotencyKey(e.Ref, e.Key)
+}
+
+// Tenant is who owns the job.
+func (a *Attempt) Tenant() string { return a.run.Execution.Tenant }
+
+// Job is the job's name.
+func (a *Attempt) Job() string { return a.run.Execution.Job }
+
+// Revision is the number of the definition that runs.
+func (a *Attempt) Revision() int { return a.run.Execution.Revision }
+
+// ScheduledAt is the time that the execution stands for; of a manual run, the
+// second in which it was asked for.
+func (a *Attempt) ScheduledAt() time.Time { return a.run.Execution.ScheduledAt }
+
+// Interval is the span of data that the execution is to work on. Start is the
+// scheduled time before this one, zero where that is not known; end is
+// ScheduledAt.
+func (a *Attempt) Interval() (start, end time.Time) { return time.Time{}, a.ScheduledAt() }
+
+// Number counts the attempts of this execution from 1, lost ones included.
+func (a *Attempt) Number() int { return a.run.Execution.Attempt }
+
+// FencingToken grows with every attempt. An outside system that keeps the
+// highest token seen can refuse an attempt that was taken over.
+func (a *Attempt) FencingToken() int64 { return a.run.Execution.FencingToken }
+
+// Deadline is when the attempt times out.
+func (a *Attempt) Deadline() time.Time { return a.run.Deadline }
+
+// Canceled is closed when a person asked to cancel the execution.
+func (a *Attempt) Canceled() <-chan struct{} { return a.run.Canceled }
+
+// Payload is the job's payload as written; empty when it has none.
+func (a *Attempt) Payload() json.RawMessage { return a.run.Definition.Payload }
+
+// Decode reads the payload into v; an absent one leaves v as it is. The error
+// is permanent, with code PAYLOAD_INVALID: return it.
+func (a *Attempt) Decode(v any) error {
+	if len(a.Payload()) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(a.Payload(), v); err != nil {
+		return WithCode(CodePayloadInvalid, Permanent(fmt.Errorf("read the payload of job %s: %w", a.Job(), err)))
+	}
+	return nil
+}
+
+// Target is what the job says about where its work goes.
+func (a *Attempt) Target() job.Target { return a.run.Definition.Target }
+
+// Labels are the job's labels; they must not be changed.
+func (a *Attempt) Labels() map[string]string { return a.run.Definition.Labels }
+
+// Log is a logger that names the execution and the attempt in every line.
+func (a *Attempt) Log() *slog.Logger {
+	return a.log.With(slog.String("job", a.run.Execution.Ref.String()), slog.String("execution", a.ExecutionID()), slog.Int("attempt", a.Number()))
+}
+
+// Traceparent is the W3C trace context to hand on: every attempt of an
+// execution belongs to one trace, that of the message's sender when it had one.
+func (a *Attempt) Traceparent() string {
+	own := sha256.Sum256([]byte(a.IdempotencyKey() + "#" + strconv.FormatInt(a.FencingToken(), 10)))
+	span := hex.EncodeToString(own[:8])
+	if parts := strings.Split(a.traceparent, "-"); len(parts) == 4 && len(parts[1]) == 32 {
+		return strings.Join([]string{"00", parts[1], span, parts[3]}, "-")
+	}
+	trace := sha256.Sum256([]byte(a.IdempotencyKey()))
+	return "00-" + hex.EncodeToString(trace[:16]) + "-" + span + "-00"
+}

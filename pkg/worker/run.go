@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+)
+
+// Run serves the pools until ctx ends, then drains: it takes no more messages,
+// gives back those that have not begun, lets running attempts finish for as
+// long as Options.Drain allows, and cancels the rest, which are retried
+// elsewhere. It returns once every attempt has been settled: nil, or the
+// refusal of a registration.
+func (w *Worker) Run(ctx context.Context) error {
+	if err := w.Check(); err != nil {
+		return err
+	}
+	working, stopWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopWork(nil)
+	var pollers, hands sync.WaitGroup
+	every := lane{w: w, stopping: ctx, working: working, pollers: &pollers, hands: &hands}
+	for _, pool := range w.pools {
+		every.start(pool)
+		if w.deadLetters {
+			pollers.Go(func() { w.redriveAll(ctx, pool) })
+		}
+	}
+	pollers.Wait()
+	w.drainHands(&hands, stopWork)
+	return nil
+}
+
+// start begins to serve the pool's own queue and its isolation queue, with what
+// l says about every lane. An execution that lost a worker runs with no other
+// of its queue beside it.
+func (l *lane) start(p Pool) {
+	names := l.w.queue.Names
+	lanes := []*lane{
+		{queue: l.w.queue.Queue(names.Work(p.Name)), places: newPlaces(p.Slots, p.Waiting), polls: min((p.Slots+receiveMost-1)/receiveMost, mostPolls)},
+		{queue: l.w.queue.Queue(names.Isolation(p.Name)), places: newPlaces(1, 1), polls: 1, isolated: true},
+	}
+	for _, each := range lanes {
+		each.w, each.pool, each.stopping, each.working, each.pollers, each.hands = l.w, p.Name, l.stopping, l.working, l.pollers, l.hands
+		each.help()
+	}
+}
+
+// drainHands waits for what is in hand, and cancels it once the drain's time is up.
+func (w *Worker) drainHands(hands *sync.WaitGroup, stopWork context.CancelCauseFunc) {
+	drain, drained := context.WithCancel(context.Background())
+	defer drained()
+	done := make(chan struct{})
+	go func() {
+		hands.Wait()
+		close(done)
+		drained()
+	}()
+	if w.clock.Wait(drain, w.clock.Now().Add(w.drain)) == nil {
+		w.log.Warn("attempts still run at the end of the drain; they are canceled and retried elsewhere", slog.Duration("drain", w.drain))
+		stopWork(errStopped)
+	}
+	<-done
+}
