@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func (s *Service) Put(ctx context.Context, r PutRequest) (PutResult, error) {
 		}
 		return p, err
 	})
-	if err == errDryRun {
+	if errors.Is(err, errDryRun) {
 		return result, nil
 	}
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Service) Put(ctx context.Context, r PutRequest) (PutResult, error) {
 }
 
 // errDryRun ends a verb before its write.
-var errDryRun = fmt.Errorf("dry run")
+var errDryRun = errors.New("dry run")
 
 // check refuses a definition that could never run here.
 func (s *Service) check(r PutRequest) (job.Definition, error) {

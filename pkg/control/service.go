@@ -55,22 +55,31 @@ type Lists interface {
 // Materialiser turns the due times of one job into executions at once.
 // The trigger plane satisfies it.
 type Materialiser interface {
+	// Materialise makes the executions of one job up to the horizon and moves its
+	// cursor; nil also when somebody else came first.
 	Materialise(ctx context.Context, ref job.Ref) error
 }
 
 // Sender hands an execution to its pool's queue. The dispatch plane satisfies it.
 type Sender interface {
+	// Send hands one execution over; nil once the queue has it.
 	Send(ctx context.Context, e *job.Execution) error
 }
 
-// Pools tells the timeout ceiling of a pool; false when there is no such pool.
+// Pools tells what pools there are. The dispatch plane satisfies it.
 type Pools interface {
+	// Ceiling is the longest timeout of a job in the pool; false when there is no
+	// such pool.
 	Ceiling(pool string) (time.Duration, bool)
+	// Names lists the pools in their configured order.
 	Names() []string
 }
 
 // Clock tells the time.
-type Clock interface{ Now() time.Time }
+type Clock interface {
+	// Now is the current time.
+	Now() time.Time
+}
 
 // ExecutionQuery selects executions for a list.
 type ExecutionQuery = job.ExecutionQuery

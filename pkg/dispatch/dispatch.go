@@ -9,6 +9,7 @@ import (
 // Queue sends parcels. pkg/queue satisfies it. Each call answers per parcel:
 // nil once the queue has it.
 type Queue interface {
+	// Send puts each parcel into its pool's queue, hidden until it is due.
 	Send(ctx context.Context, parcels []job.Parcel) []error
 }
 

@@ -40,16 +40,19 @@ type Executions interface {
 // Isolator sends a successor message to the isolation queue of the
 // execution's pool. The dispatch plane satisfies it.
 type Isolator interface {
+	// Isolate returns nil once the isolation queue has the successor.
 	Isolate(ctx context.Context, e *job.Execution) error
 }
 
 // Leases tells the length of a pool's lease. The dispatch plane satisfies it.
 type Leases interface {
+	// Lease is the length of a fresh lease, for an unknown pool too.
 	Lease(pool string) time.Duration
 }
 
 // Clock tells the time and waits on it.
 type Clock interface {
+	// Now is the current time.
 	Now() time.Time
 	// Wait returns nil at or after until, or the context's error before.
 	Wait(ctx context.Context, until time.Time) error

@@ -24,9 +24,15 @@ type Definitions interface {
 // Cursors is what the trigger plane writes into heads. All return job.ErrLost
 // when a verb or another scan came first.
 type Cursors interface {
+	// WritePlan stores a misfire decision before it is carried out and returns the
+	// one that is stored: another scan's, when that came first.
 	WritePlan(ctx context.Context, h *job.Head, p *job.LatePlan) (*job.LatePlan, error)
+	// Advance moves the cursor and clears the plan, on condition of epoch and old
+	// cursor.
 	Advance(ctx context.Context, a job.Advance) error
+	// CloseGap removes a recorded gap, on condition of the epoch.
 	CloseGap(ctx context.Context, h *job.Head) error
+	// Break disables a job whose schedule cannot be evaluated.
 	Break(ctx context.Context, h *job.Head, reason job.Reason) error
 }
 
@@ -34,7 +40,9 @@ type Cursors interface {
 type Executions interface {
 	// Put materialises a scheduled time; job.ErrLost and what is there instead.
 	Put(ctx context.Context, e *job.Execution) (*job.Execution, error)
+	// PutRange records one disposition for a range of scheduled times.
 	PutRange(ctx context.Context, r job.RangeRecord) error
+	// Close applies t to exactly the state seen; job.ErrLost when it has changed.
 	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
 	// Unsettled reads what has not ended of a job's executions in (from, upto].
 	Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time) ([]job.Execution, error)
@@ -47,28 +55,39 @@ type Executions interface {
 type Wakes interface {
 	// Waking pages through a shard's executions whose wake-up is at or before upto.
 	Waking(ctx context.Context, shard job.Shard, upto time.Time, limit int, start string) ([]job.ExecutionRef, string, error)
+	// ReadExecutions reads many executions; those that are absent are left out.
 	ReadExecutions(ctx context.Context, refs []job.ExecutionRef, strong bool) ([]*job.Execution, error)
+	// ClearWake removes the wake-up seen; nil also when a newer one stands.
 	ClearWake(ctx context.Context, seen *job.Execution) error
+	// Rewake writes a new wake-up on exactly the life seen; job.ErrLost when a
+	// newer one is there or the execution has ended. redrive counts it.
 	Rewake(ctx context.Context, seen *job.Execution, at time.Time, redrive bool) error
 }
 
 // Admission hands executions to their pools' queues; one error or nil for
 // each. The dispatch plane satisfies it.
 type Admission interface {
+	// Admit sends each execution to its pool's queue, hidden until it is available.
 	Admit(ctx context.Context, executions []*job.Execution) []error
 }
 
 // Signals carries ticks and scans to those who take them up.
 type Signals interface {
+	// SendScans asks for a scan of each range.
 	SendScans(ctx context.Context, minute time.Time, ranges []job.ShardRange) error
+	// SendTick starts the tick of that minute after the delay.
 	SendTick(ctx context.Context, minute time.Time, delay time.Duration) error
 	// WinTick decides which of several ticks of a minute fans out.
 	WinTick(ctx context.Context, minute time.Time, token string) (bool, error)
+	// Layouts reads the live shard layouts.
 	Layouts(ctx context.Context) ([]job.Layout, error)
 }
 
 // Clock tells the time.
-type Clock interface{ Now() time.Time }
+type Clock interface {
+	// Now is the current time.
+	Now() time.Time
+}
 
 // Horizon is how far ahead of now times are materialised. Two ticks can be
 // 119 s apart and one may be lost; 300 s forgive two lost ones.
