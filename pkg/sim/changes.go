@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/store"
+)
+
+// CheckChanges is invariants 3 and 4 over every change that the executions
+// table has ever seen: statuses only move along the table of arrows, what has
+// ended stays as it is, tokens, attempts and epochs never go back, nothing that
+// has begun is made anew, and a running execution changes hands only by a
+// takeover with a higher token.
+func (w *World) CheckChanges(ctx context.Context) error {
+	client := dynamodbstreams.NewFromConfig(w.Backend.Config())
+	streams, err := client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: aws.String(w.Control.Store.Tables().Executions)})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, stream := range streams.Streams {
+		described, err := client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: stream.StreamArn})
+		if err != nil {
+			return err
+		}
+		for _, shard := range described.StreamDescription.Shards {
+			iterator, err := client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: stream.StreamArn, ShardId: shard.ShardId,
+				ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
+			if err != nil {
+				return err
+			}
+			errs = append(errs, w.checkShard(ctx, client, iterator.ShardIterator))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (w *World) checkShard(ctx context.Context, client *dynamodbstreams.Client, iterator *string) error {
+	var errs []error
+	for iterator != nil {
+		out, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
+		if err != nil {
+			return err
+		}
+		if len(out.Records) == 0 {
+			break
+		}
+		for _, r := range out.Records {
+			errs = append(errs, checkChange(r.Dynamodb))
+		}
+		iterator = out.NextShardIterator
+	}
+	return errors.Join(errs...)
+}
+
+func decode(image map[string]streamtypes.AttributeValue) (*job.Execution, error) {
+	converted, err := attributevalue.FromDynamoDBStreamsMap(image)
+	if err != nil {
+		return nil, err
+	}
+	return store.DecodeImage(converted)
+}
+
+func checkChange(r *streamtypes.StreamRecord) error {
+	before, err := decode(r.OldImage)
+	if err != nil {
+		return err
+	}
+	after, err := decode(r.NewImage)
+	if err != nil || after == nil || after.Range != nil {
+		return err
+	}
+	if before == nil {
+		if after.Status != job.Scheduled {
+			return fmt.Errorf("invariant 4: %s came up as %s", after.ID(), after.Status)
+		}
+		return nil
+	}
+	switch {
+	case before.Status != after.Status && !lifecycle.Allowed(lifecycle.ExecutionArrows, before.Status, after.Status):
+		return fmt.Errorf("invariant 4: %s went from %s to %s", after.ID(), before.Status, after.Status)
+	case lifecycle.Terminal(before.Status):
+		return fmt.Errorf("invariant 4: %s changed after it had ended: %+v, then %+v", after.ID(), before, after)
+	case after.FencingToken < before.FencingToken || after.Attempt < before.Attempt || after.Epoch < before.Epoch || after.Wake.Version < before.Wake.Version:
+		return fmt.Errorf("invariant 3: a counter of %s went back: %+v, then %+v", after.ID(), before, after)
+	case before.Attempt > 0 && after.Epoch != before.Epoch:
+		return fmt.Errorf("invariant 1: %s was made anew after it had begun", after.ID())
+	case before.Status == job.Running && after.Status == job.Running && before.Lease.Owner+before.Lease.Nonce != after.Lease.Owner+after.Lease.Nonce &&
+		after.FencingToken != before.FencingToken+1:
+		return fmt.Errorf("invariant 3: %s changed hands without a new token", after.ID())
+	}
+	return nil
+}
