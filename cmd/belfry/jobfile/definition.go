@@ -1,0 +1,131 @@
+package jobfile
+
+import (
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// job reads one item of a file.
+func (r *reader) job(n ast.Node) candidate {
+	r.lines = map[string]int{}
+	before := len(r.faults)
+	c := candidate{Entry: Entry{File: r.file, Line: max(lineOf(firstKey(n)), 1), lines: r.lines}}
+	d := &c.Definition
+	r.mapping("", n, keys{
+		"job":           text(r, &d.Job),
+		"schedule":      r.schedule(&d.Schedule),
+		"target":        r.target(&d.Target),
+		"pool":          text(r, &d.Pool),
+		"type":          text(r, &d.Type),
+		"priority":      text(r, &d.Priority),
+		"payload":       r.payload(&d.Payload),
+		"timeout":       r.duration(&d.Timeout),
+		"retry":         r.retry(&d.Retry),
+		"concurrency":   text(r, &d.Concurrency),
+		"misfire":       r.misfire(&d.Misfire),
+		"suspend_after": r.number(&d.SuspendAfter),
+		"limits":        r.list(&d.Limits),
+		"labels":        r.texts(&d.Labels),
+		"description":   text(r, &d.Description),
+		"paused":        r.truth(&d.Paused),
+	})
+	c.sound = len(r.faults) == before
+	return c
+}
+
+// firstKey is the node whose line a person takes for the beginning of n: a
+// mapping's own token is the colon of its first pair.
+func firstKey(n ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.AnchorNode:
+		return firstKey(n.Value)
+	case *ast.MappingNode:
+		if len(n.Values) > 0 {
+			return n.Values[0].Key
+		}
+	case *ast.MappingValueNode:
+		return n.Key
+	}
+	return n
+}
+
+func (r *reader) schedule(s *job.Schedule) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.mapping(path, n, keys{
+			"cron": text(r, &s.Cron), "every": r.duration(&s.Every), "at": r.instant(&s.At), "dialect": text(r, &s.Dialect), "zone": text(r, &s.Zone),
+			"gap": text(r, &s.Gap), "overlap": text(r, &s.Overlap), "start": r.instant(&s.Start), "end": r.instant(&s.End), "jitter": r.duration(&s.Jitter),
+		})
+	}
+}
+
+func (r *reader) target(t *job.Target) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.mapping(path, n, keys{
+			"webhook": func(path string, n ast.Node) {
+				t.Webhook = &job.Webhook{}
+				r.mapping(path, n, keys{"url": text(r, &t.Webhook.URL), "headers": r.texts(&t.Webhook.Headers)})
+			},
+			"log": func(path string, n ast.Node) {
+				t.Log = &job.LogTarget{}
+				if _, empty := n.(*ast.NullNode); !empty {
+					r.mapping(path, n, keys{"message": text(r, &t.Log.Message)})
+				}
+			},
+			"handler": func(path string, n ast.Node) {
+				t.Handler = &job.HandlerTarget{}
+				r.mapping(path, n, keys{"name": text(r, &t.Handler.Name)})
+			},
+		})
+	}
+}
+
+func (r *reader) retry(v *job.Retry) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.mapping(path, n, keys{"max_attempts": r.number(&v.MaxAttempts), "base": r.duration(&v.Base), "max": r.duration(&v.Max),
+			"max_age": r.duration(&v.MaxAge), "max_lost": r.number(&v.MaxLost)})
+	}
+}
+
+// misfire reads a policy's name alone, or the whole object.
+func (r *reader) misfire(m **job.Misfire) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			*m = &job.Misfire{}
+			if name, isText := plain(v); isText {
+				(*m).Policy = job.MisfirePolicy(name)
+				return
+			}
+			r.mapping(path, v, keys{"policy": text(r, &(*m).Policy), "window": r.duration(&(*m).Window), "max": r.number(&(*m).Max),
+				"rate": r.decimal(&(*m).Rate), "tolerance": r.duration(&(*m).Tolerance)})
+		})
+	}
+}
+
+// check holds a definition of sound form against the service's own rules.
+func (r *reader) check(e *Entry) {
+	d := e.Definition.WithDefaults()
+	broken := d.Validate()
+	if broken != nil {
+		r.refuseEntry(e, broken)
+	}
+	if job.CodeOf(broken) == job.CodeScheduleInvalid {
+		return
+	}
+	if _, err := schedule.Compile(d.Schedule, time.Time{}); err != nil && !sameFault(broken, err) {
+		r.refuseEntry(e, err)
+	}
+}
+
+func (r *reader) refuseEntry(e *Entry, err error) {
+	refusal := asJobError(err)
+	r.refuseAt(e.LineOf(refusal.Field), refusal)
+}
+
+// sameFault reports whether both rules met the same feature that is not built.
+func sameFault(a, b error) bool {
+	return a != nil && job.CodeOf(a) == job.CodeNotSupported && job.CodeOf(b) == job.CodeNotSupported
+}

@@ -1,0 +1,198 @@
+package jobfile
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// scalar enters n and hands over its value; null means that the key might as
+// well have been left out.
+func (r *reader) scalar(n ast.Node, read func(ast.Node)) {
+	value, done := r.enter(n)
+	defer done()
+	switch value.(type) {
+	case nil, *ast.NullNode:
+		return
+	}
+	read(value)
+}
+
+func (r *reader) wrong(path string, n ast.Node, expected, fix string) {
+	r.refuse(n, &job.Error{Code: job.CodeInvalid, Field: path, Value: scalarText(n), Bound: expected, Message: "this is not " + expected, Fix: fix})
+}
+
+// scalarText is what stands in the file, for errors.
+func scalarText(n ast.Node) string {
+	switch n.(type) {
+	case *ast.StringNode, *ast.LiteralNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode, *ast.NullNode:
+		text, _ := plain(n)
+		return job.Shorten(text)
+	}
+	return ""
+}
+
+// plain is the text of a scalar; isText is false for numbers, true, false.
+func plain(n ast.Node) (text string, isText bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	}
+	if t := n.GetToken(); t != nil {
+		return t.Value, false
+	}
+	return "", false
+}
+
+// text reads a string. Numbers and true/false are not taken for one: 1.10 would
+// lose its zero on the way.
+func text[T ~string](r *reader, into *T) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			given, isText := plain(v)
+			if !isText {
+				r.wrong(path, v, "text", "put it in quotes")
+				return
+			}
+			*into = T(given)
+		})
+	}
+}
+
+func (r *reader) duration(into *job.Duration) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			switch v.(type) {
+			case *ast.StringNode, *ast.LiteralNode, *ast.IntegerNode, *ast.FloatNode:
+			default:
+				r.wrong(path, v, "a duration, such as 30s, 15m, 1h30m, 7d", "write a number with a unit: s, m, h or d")
+				return
+			}
+			given, _ := plain(v)
+			d, err := job.ParseDuration(given)
+			if err != nil {
+				e := asJobError(err)
+				e.Field = path
+				r.refuse(v, e)
+				return
+			}
+			*into = d
+		})
+	}
+}
+
+func (r *reader) instant(into *time.Time) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			given, isText := plain(v)
+			if !isText {
+				r.wrong(path, v, "a time, such as 2026-07-12T03:30:00+02:00", "write it as RFC 3339 with an offset")
+				return
+			}
+			at, err := schedule.ParseTime(path, given)
+			if err != nil {
+				e := asJobError(err)
+				if e.Fix == "" {
+					e.Fix = "write it as RFC 3339 with an offset"
+				}
+				r.refuse(v, e)
+				return
+			}
+			*into = at
+		})
+	}
+}
+
+func (r *reader) number(into *int) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			if whole, isWhole := v.(*ast.IntegerNode); isWhole {
+				switch value := whole.Value.(type) {
+				case int64:
+					*into = int(value)
+					return
+				case uint64:
+					if value <= math.MaxInt64 {
+						*into = int(value)
+						return
+					}
+				}
+			}
+			r.wrong(path, v, "a whole number", "write digits only, without quotes")
+		})
+	}
+}
+
+func (r *reader) decimal(into *float64) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			switch value := v.(type) {
+			case *ast.FloatNode:
+				*into = value.Value
+			case *ast.IntegerNode:
+				var whole int
+				r.number(&whole)(path, v)
+				*into = float64(whole)
+			default:
+				r.wrong(path, v, "a number", "write it without quotes")
+			}
+		})
+	}
+}
+
+func (r *reader) truth(into *bool) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			if value, isBool := v.(*ast.BoolNode); isBool {
+				*into = value.Value
+				return
+			}
+			r.wrong(path, v, "true or false", "write true or false, without quotes")
+		})
+	}
+}
+
+// texts reads a mapping of free keys to text.
+func (r *reader) texts(into *map[string]string) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			pairs, ok := r.pairs(v)
+			if !ok {
+				r.wrong(path, v, "keys and values", "write it as key: value")
+				return
+			}
+			out := make(map[string]string, len(pairs))
+			for _, p := range pairs {
+				var value string
+				r.lines[joined(path, p.key)] = lineOf(p.node)
+				text(r, &value)(joined(path, p.key), p.value)
+				out[p.key] = value
+			}
+			*into = out
+		})
+	}
+}
+
+func (r *reader) list(into *[]string) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			items, isList := v.(*ast.SequenceNode)
+			if !isList {
+				r.wrong(path, v, "a list", "write it as [first, second]")
+				return
+			}
+			for i, item := range items.Values {
+				var value string
+				text(r, &value)(fmt.Sprintf("%s[%d]", path, i), item)
+				*into = append(*into, value)
+			}
+		})
+	}
+}
