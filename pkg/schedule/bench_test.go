@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"testing"
@@ -34,7 +33,7 @@ func BenchmarkServeNext10000(b *testing.B) {
 	lines := manyQuestions(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := ServeNext(context.Background(), bytes.NewReader(lines), io.Discard); err != nil {
+		if err := ServeNext(b.Context(), bytes.NewReader(lines), io.Discard); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package schedule
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -109,7 +108,7 @@ func TestInvalidCasesAreRefusedOverJSONL(t *testing.T) {
 func askOne(t testing.TB, line string) answer {
 	t.Helper()
 	var out bytes.Buffer
-	if err := ServeNext(context.Background(), strings.NewReader(line+"\n"), &out); err != nil {
+	if err := ServeNext(t.Context(), strings.NewReader(line+"\n"), &out); err != nil {
 		t.Fatal(err)
 	}
 	var got answer

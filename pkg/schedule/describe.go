@@ -14,7 +14,7 @@ func (p *Plan) Describe() string {
 	var text string
 	switch s := p.schedule; {
 	case s.Cron != "":
-		text = p.fields.describe() + ", " + p.zone.name + " time" + p.describeClocks()
+		text = p.fields.describe() + ", " + p.zone.name + p.describeClocks()
 	case s.Every != 0:
 		text = "every " + s.Every.String() + ", counted from " + clockText(p.times.(interval).anchor, time.RFC3339)
 	default:
@@ -36,14 +36,14 @@ func (p *Plan) describeClocks() string {
 	}
 	gap := "is left out"
 	if p.schedule.Gap == job.GapShiftForward {
-		gap = "fires right after the gap"
+		gap = "fires right after the jump"
 	}
 	overlap := map[job.OverlapPolicy]string{
-		job.OverlapFirst:  "fires at the first",
-		job.OverlapSecond: "fires at the second",
-		job.OverlapBoth:   "fires at both",
+		job.OverlapFirst:  "fires the first time",
+		job.OverlapSecond: "fires the second time",
+		job.OverlapBoth:   "fires both times",
 	}[p.schedule.Overlap]
-	return "; a time that the clocks leave out " + gap + ", one that they show twice " + overlap
+	return "; what the clocks jump over " + gap + ", what they show twice " + overlap
 }
 
 func (f fields) describe() string {
@@ -69,12 +69,19 @@ func (f fields) describeClock() string {
 		}
 		return "at " + joined(times)
 	}
-	text := "every minute"
-	if f.minutes != allMinutes {
-		text = "at minute " + named(f.minutes, strconv.Itoa)
+	text := "at minute " + named(f.minutes, strconv.Itoa)
+	n := f.minutes.count()
+	if step := 60 / n; n > 1 && 60%n == 0 && f.minutes == span(0, 59, step) {
+		text = "every " + strconv.Itoa(step) + " minutes"
+		if step == 1 {
+			text = "every minute"
+		}
+		if f.everyHour() {
+			return text
+		}
 	}
 	if f.everyHour() {
-		return text + " of every hour"
+		return "at minute " + named(f.minutes, strconv.Itoa) + " of every hour"
 	}
 	return text + " of hour " + named(f.hours, strconv.Itoa)
 }
@@ -112,7 +119,7 @@ func (w weekdays) describe() string {
 	weekday := func(d int) string { return time.Weekday(d).String() }
 	var parts []string
 	if w.each != 0 {
-		parts = append(parts, "every "+named(w.each, weekday))
+		parts = append(parts, named(w.each, weekday))
 	}
 	for _, d := range w.last.values() {
 		parts = append(parts, "the last "+weekday(d)+" of the month")

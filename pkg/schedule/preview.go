@@ -59,7 +59,7 @@ func (p *Plan) mark(previous, at int64) string {
 // markGap says what became of the times that the gap before period i
 // swallowed. Shifted ones are at, left out ones lie before it.
 func (c *civil) markGap(i int, at int64) string {
-	low, high := c.zone.gap(i)
+	low, high := c.zone.jump(i)
 	if low >= high {
 		return ""
 	}
@@ -71,14 +71,31 @@ func (c *civil) markGap(i int, at int64) string {
 	if n := c.wall.countTimes(low-1, high-1); n > 1 {
 		which = fmt.Sprintf("%d times from %s on %s do not exist", n, clockText(first, "15:04"), clockText(first, "2006-01-02"))
 	}
-	jump := fmt.Sprintf(" (clocks go from %s forward to %s)", clockText(low, "15:04"), clockText(high, "15:04"))
+	which += jumpText(low, high)
 	switch {
 	case c.gap == job.GapSkip:
-		return "before this, " + which + jump + ": left out"
-	case at == c.zone.periods[i].start:
-		return which + jump + ": shifted to the first instant after the gap"
+		return "before this, " + which + ": left out"
+	case at != c.zone.periods[i].start:
+		return ""
 	}
-	return ""
+	which += ": shifted to the first instant after the gap"
+	if regular, ok := c.wall.next(high - 1); ok && regular == high {
+		which += ", which is due anyway"
+	}
+	return which
+}
+
+// jumpText shows a change of clocks, with the dates if it changes those too.
+func jumpText(from, to int64) string {
+	direction := "forward"
+	if to < from {
+		direction = "back"
+	}
+	layout := "15:04"
+	if floorDay(from) != floorDay(to) {
+		layout = "2006-01-02 15:04"
+	}
+	return " (clocks go from " + clockText(from, layout) + " " + direction + " to " + clockText(to, layout) + ")"
 }
 
 // markOverlap says which occurrence of a repeated time at is.
@@ -96,9 +113,7 @@ func (c *civil) markOverlap(at int64) string {
 	if found[0] != i {
 		text = "second of two times " + clockText(wall, "15:04")
 	}
-	back := c.zone.periods[found[1]]
-	text += fmt.Sprintf(" (clocks go from %s back to %s)",
-		clockText(back.start+c.zone.periods[found[1]-1].offset, "15:04"), clockText(back.start+back.offset, "15:04"))
+	text += jumpText(c.zone.jump(found[1]))
 	switch c.overlap {
 	case job.OverlapFirst:
 		return text + ", the second is left out"

@@ -69,7 +69,7 @@ func (c *civil) takes(wall int64, i int) bool {
 // shiftsTo tells whether period i begins with a gap that swallows a matching
 // wall-clock time which then fires as the period begins.
 func (c *civil) shiftsTo(i int) bool {
-	low, high := c.zone.gap(i)
+	low, high := c.zone.jump(i)
 	for wall, ok := c.wall.next(low - 1); ok && wall < high; wall, ok = c.wall.next(wall) {
 		if c.zone.swallowedBy(wall) == i {
 			return true
@@ -98,7 +98,7 @@ func (z *zone) swallowedBy(wall int64) int {
 		return -1
 	}
 	for i := z.periodAt(wall - reach); i < len(z.periods) && z.periods[i].start <= wall+reach; i++ {
-		if low, high := z.gap(i); wall >= low && wall < high {
+		if low, high := z.jump(i); wall >= low && wall < high {
 			return i
 		}
 	}

@@ -111,9 +111,10 @@ func (z *zone) periodAt(at int64) int {
 	return sort.Search(len(z.periods), func(i int) bool { return at < z.periods[i].end })
 }
 
-// gap returns the wall-clock seconds that period i leaves out as it begins:
-// from low on and before high. It is empty when clocks went back.
-func (z *zone) gap(i int) (low, high int64) {
+// jump returns what the clock would have shown as period i began, and what it
+// shows instead. From the one on and before the other lies a gap; it is empty
+// when clocks went back.
+func (z *zone) jump(i int) (from, to int64) {
 	if i == 0 {
 		return 0, 0
 	}
