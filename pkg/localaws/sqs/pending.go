@@ -62,6 +62,8 @@ func (p *pending) forget(q *queue) {
 	}
 }
 
+func (p *pending) any() bool { return len(p.messages) > 0 || len(p.queues) > 0 }
+
 // takeFrom moves everything that is newer into p.
 func (p *pending) takeFrom(newer *pending) {
 	for key, change := range newer.messages {

@@ -32,6 +32,7 @@ type record struct {
 	Created    int64             `json:"created"`  // seconds since 1970
 	Modified   int64             `json:"modified"` // seconds since 1970
 	Purged     int64             `json:"purged,omitempty"`
+	Reserved   uint64            `json:"reserved"` // highest number that a message may have got
 }
 
 func newQueue(id uint64, name, arn string) *queue {
@@ -110,8 +111,16 @@ func (q *queue) find(r receipt) *message {
 	return m
 }
 
-// nextSeq numbers a new message.
-func (q *queue) nextSeq() uint64 {
+// seqBlock is how many message numbers are reserved at a time, so that a
+// number is never given out twice although not every one is stored.
+const seqBlock = 1000
+
+// nextSeq numbers a new message of the queue.
+func (s *Service) nextSeq(q *queue) uint64 {
 	q.lastSeq++
+	if q.lastSeq > q.Reserved {
+		q.Reserved = q.lastSeq + seqBlock - 1
+		s.pending.keep(q)
+	}
 	return q.lastSeq
 }

@@ -47,8 +47,15 @@ func (s *Service) receiveMessage(ctx context.Context, in *receiveMessageInput) (
 		if err != nil {
 			return nil, err
 		}
+		// A look that finds nothing may still have moved dead letters.
+		if try.changed {
+			if err := s.commit(); err != nil {
+				s.leave(try)
+				return nil, err
+			}
+		}
 		if try.waiter == nil {
-			return s.received(try.messages)
+			return &receiveMessageOutput{Messages: try.messages}, nil
 		}
 		if over == nil {
 			over = time.NewTimer(try.wait)
@@ -61,21 +68,11 @@ func (s *Service) receiveMessage(ctx context.Context, in *receiveMessageInput) (
 			last = true
 		case <-ctx.Done():
 		}
-		s.mu.Lock()
-		s.leave(try.queue, try.waiter, clock())
-		s.mu.Unlock()
+		s.leave(try)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-}
-
-func (s *Service) received(messages []receivedMessage) (*receiveMessageOutput, error) {
-	out := &receiveMessageOutput{Messages: messages}
-	if len(messages) == 0 {
-		return out, nil
-	}
-	return out, s.commit()
 }
 
 func (in *receiveMessageInput) check() error {
@@ -115,6 +112,7 @@ type attempt struct {
 	messages []receivedMessage
 	queue    *queue
 	waiter   *waiter
+	changed  bool          // there is something to commit
 	wait     time.Duration // the whole wait, as asked for or as the queue says
 }
 
@@ -142,6 +140,7 @@ func (s *Service) tryReceive(in *receiveMessageInput, last bool) (attempt, error
 		try.waiter = q.wait()
 	}
 	s.settle(q, now)
+	try.changed = s.pending.any()
 	return try, nil
 }
 

@@ -52,7 +52,7 @@ func (s *Service) redrive(q *queue, m *message, now int64) bool {
 	}
 	q.remove(m)
 	s.pending.drop(q, m)
-	moved := &message{seq: target.nextSeq(), content: m.content, state: m.state}
+	moved := &message{seq: s.nextSeq(target), content: m.content, state: m.state}
 	moved.Source = q.arn
 	moved.visibleAt = now
 	target.insert(moved, delayed, now)

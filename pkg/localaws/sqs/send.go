@@ -135,7 +135,7 @@ func (s *Service) enqueue(q *queue, in *sending, now int64) *sent {
 		fresh.Trace = *trace.StringValue
 	}
 	for range 1 + disturbance.Copies {
-		m := &message{seq: q.nextSeq(), content: fresh}
+		m := &message{seq: s.nextSeq(q), content: fresh}
 		m.sent = now
 		m.visibleAt = now + delay + int64(disturbance.Late)
 		if m.ID == "" {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
@@ -58,6 +57,21 @@ func (b *bench) change(handle string, seconds int32) {
 	})
 	if err != nil {
 		b.Error(err)
+	}
+}
+
+func (b *bench) set(attributes map[string]string) {
+	b.Helper()
+	_, err := b.SetQueueAttributes(b.Context(), &sdk.SetQueueAttributesInput{QueueUrl: &b.queue, Attributes: attributes})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) remove(handle string) {
+	b.Helper()
+	if _, err := b.DeleteMessage(b.Context(), &sdk.DeleteMessageInput{QueueUrl: &b.queue, ReceiptHandle: &handle}); err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -117,5 +131,3 @@ func wantCode(t *testing.T, err error, code string) {
 		t.Fatalf("error %v, want code %s", err, code)
 	}
 }
-
-var ptr = aws.String

@@ -119,6 +119,7 @@ func (s *Service) loadQueue(key, value []byte) (*queue, error) {
 	}
 	q := newQueue(binary.BigEndian.Uint64(key), stored.Name, s.arn(stored.Name))
 	q.record = stored.record
+	q.lastSeq = q.Reserved
 	if err := q.readSettings(); err != nil {
 		return nil, err
 	}
@@ -144,7 +145,6 @@ func loadMessage(byID map[uint64]*queue, key, value, rawState []byte, now int64)
 	if err != nil {
 		return err
 	}
-	q.lastSeq = max(q.lastSeq, m.seq)
 	q.insert(m, hiddenAs, now)
 	return nil
 }

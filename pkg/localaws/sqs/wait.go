@@ -20,14 +20,19 @@ func (q *queue) wait() *waiter {
 	return w
 }
 
-// leave takes the poll off the list. One that was woken and does not stay to
-// receive hands its turn on.
-func (s *Service) leave(q *queue, w *waiter, now int64) {
+// leave takes the attempt's poll off the list, if it is one. A poll that was
+// woken and does not stay to receive hands its turn on.
+func (s *Service) leave(try attempt) {
+	if try.waiter == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	select {
-	case <-w.woken:
-		s.settle(q, now)
+	case <-try.waiter.woken:
+		s.settle(try.queue, clock())
 	default:
-		q.waiters.Remove(w.place)
+		try.queue.waiters.Remove(try.waiter.place)
 	}
 }
 
