@@ -31,18 +31,18 @@ func recentPartition(tenant string, day time.Time) string {
 // RecentPage is one item of a tenant's recent list: executions whose scheduled
 // times lie in one minute and that came up in one batch of the stream.
 type RecentPage struct {
-	Tenant   string
-	Minute   time.Time
-	Sequence string // of the batch's first record: the same batch again writes the same item
-	Entries  []job.ExecutionRef
+	Tenant  string
+	Minute  time.Time
+	Mark    string // id of the stream record that the page begins with, which names the page
+	Entries []job.ExecutionRef
 }
 
 // WriteRecent adds a page to a tenant's recent list.
 //
-// Requires: nothing. Writes: the page, under the sequence number of its batch.
-// Loses when: never; the same batch again replaces the same page.
+// Requires: nothing. Writes: the page, under its mark.
+// Loses when: never; the same page again replaces itself.
 func (s *Store) WriteRecent(ctx context.Context, p RecentPage) error {
-	page := key(recentPartition(p.Tenant, p.Minute), p.Minute.UTC().Format(minuteLayout)+"#"+p.Sequence)
+	page := key(recentPartition(p.Tenant, p.Minute), p.Minute.UTC().Format(minuteLayout)+"#"+p.Mark)
 	names := make([]string, len(p.Entries))
 	for i, e := range p.Entries {
 		names[i] = e.Ref.Job + "|" + e.Key.String()
@@ -50,28 +50,6 @@ func (s *Store) WriteRecent(ctx context.Context, p RecentPage) error {
 	page["entries"] = list(names...)
 	page[TTLAttribute] = seconds(p.Minute.Add((recentDays + 1) * 24 * time.Hour))
 	return s.putControl(ctx, "write recent", page)
-}
-
-// WriteAttention adds an execution to its tenant's list of those that need a
-// person: dead letters and reviews.
-//
-// Requires: nothing. Writes: the entry, under the execution's id and end.
-// Loses when: never; the same record again replaces the same entry.
-func (s *Store) WriteAttention(ctx context.Context, e *job.Execution, at time.Time) error {
-	entry := key(attentionPartition(e.Status, e.Tenant), fmt.Sprintf("%013d#%s#%s", at.UnixMilli(), e.Job, e.Key))
-	entry["job"] = text(e.Job)
-	entry["execution"] = text(e.Key.String())
-	entry["reason"] = text(string(e.Reason))
-	entry["error_code"] = text(e.ErrorCode)
-	entry[TTLAttribute] = seconds(s.expiry(at))
-	return s.putControl(ctx, "write attention", entry)
-}
-
-func attentionPartition(status job.Status, tenant string) string {
-	if status == job.NeedsReview {
-		return "REVIEW#" + tenant
-	}
-	return "DEAD#" + tenant
 }
 
 // WriteHistory keeps a timeline entry that fell out of an execution.
