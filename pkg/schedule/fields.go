@@ -20,7 +20,6 @@ type set uint64
 func (s set) has(v int) bool  { return s&(1<<uint(v)) != 0 }
 func (s set) with(v int) set  { return s | 1<<uint(v) }
 func (s set) count() int      { return bits.OnesCount64(uint64(s)) }
-func (s set) highest() int    { return 63 - bits.LeadingZeros64(uint64(s)) }
 func (s set) lowest() int     { return bits.TrailingZeros64(uint64(s)) }
 func (s set) below(v int) set { return s & (1<<uint(v) - 1) }
 

@@ -61,6 +61,34 @@ func TestPlanLate(t *testing.T) {
 	}
 }
 
+func TestPlanLateOfTheOtherKinds(t *testing.T) {
+	noon := instantOf(t, "2026-07-12T12:00:00Z")
+	for name, c := range map[string]struct {
+		schedule job.Schedule
+		cursor   time.Time
+		missed   int
+		fire     []time.Time
+		hasNext  bool
+	}{
+		"a time gone by":                 {job.Schedule{At: noon.Add(-time.Hour)}, time.Time{}, 1, []time.Time{noon.Add(-time.Hour)}, false},
+		"a time handled before":          {job.Schedule{At: noon.Add(-time.Hour)}, noon.Add(-time.Hour), 0, nil, false},
+		"a time to come":                 {job.Schedule{At: noon.Add(time.Hour)}, time.Time{}, 0, nil, true},
+		"an interval from its start":     {job.Schedule{Every: 600 * second, Start: noon.Add(-time.Hour)}, time.Time{}, 6, []time.Time{noon.Add(-10 * time.Minute)}, true},
+		"an interval that has ended":     {job.Schedule{Every: 600 * second, Start: noon.Add(-time.Hour), End: noon.Add(-time.Minute)}, noon.Add(-time.Hour), 5, []time.Time{noon.Add(-10 * time.Minute)}, false},
+		"a daily job that never ran":     {job.Schedule{Cron: "0 11 * * *", Start: noon.AddDate(0, 0, -3)}, time.Time{}, 3, []time.Time{noon.Add(-time.Hour)}, true},
+		"a daily job since 1970":         {job.Schedule{Cron: "0 11 * * *"}, time.Time{}, 20647, []time.Time{noon.Add(-time.Hour)}, true},
+		"every minute of every January":  {job.Schedule{Cron: "* * * 1 *"}, noon.AddDate(-10, 0, 0), 10 * 31 * 1440, []time.Time{instantOf(t, "2026-01-31T23:59:00Z")}, true},
+		"every minute over many changes": {job.Schedule{Cron: "* * * * *", Zone: "Europe/Berlin"}, noon.AddDate(-10, 0, 0), 3652*1440 - 1, []time.Time{noon.Add(-time.Minute)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			late := PlanLate(compiled(t, c.schedule), c.cursor, noon, job.Misfire{})
+			if late.Missed.Count != c.missed || !sameTimes(late.Fire, c.fire) || late.HasNext != c.hasNext {
+				t.Errorf("got %+v", late)
+			}
+		})
+	}
+}
+
 // checkRange compares a range of an hourly schedule with its first and last.
 func checkRange(t *testing.T, name string, got Range, ends []time.Time) {
 	t.Helper()

@@ -13,7 +13,6 @@ import (
 type question struct {
 	id       json.RawMessage // a string or a number, echoed; null when absent
 	schedule job.Schedule
-	zone     string
 	after    time.Time
 	count    int
 }

@@ -79,11 +79,11 @@ func brokenZone(name string, err error) error {
 func refuseZone(name string) error {
 	const bound = "a name of the IANA database, such as Europe/Berlin or UTC"
 	err := withCode(job.CodeZoneUnknown, refuse("zone", name, bound, "%s is not a time zone", quote(name)))
-	switch {
-	case name == "":
+	switch name {
+	case "":
 		err.Message = "the time zone is empty"
 		return withFix(err, "write UTC if UTC is meant")
-	case name == "Local":
+	case "Local":
 		return withFix(err, "name the zone itself: the machine's own zone differs from machine to machine")
 	}
 	if near := nearestZone(name); near != "" {

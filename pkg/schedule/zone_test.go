@@ -51,6 +51,9 @@ func TestTheMachinesOwnZonesAreNeverAsked(t *testing.T) {
 	t.Setenv("ZONEINFO", t.TempDir())
 	zones.Clear()
 	plan := compiled(t, job.Schedule{Cron: "0 9 * * *", Zone: "Europe/Paris"})
+	if plan.Location().String() != "Europe/Paris" {
+		t.Errorf("location %s", plan.Location())
+	}
 	next, _ := plan.Next(instantOf(t, "2026-07-01T00:00:00Z"))
 	if got := next.Format(time.RFC3339); got != "2026-07-01T07:00:00Z" {
 		t.Errorf("got %s", got)
