@@ -2,7 +2,7 @@ package control
 
 import (
 	"context"
-	"sort"
+	"slices"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -78,6 +78,10 @@ type ExecutionView struct {
 	Timeline  []job.Entry
 }
 
+// keptEntries is how many of a timeline's first entries stay with their
+// execution for good.
+const keptEntries = 2
+
 // GetExecution reads one execution by key. The id of another revision finds
 // the stored execution too, since the revision is no part of the key.
 func (s *Service) GetExecution(ctx context.Context, ref job.Ref, key job.Key) (*ExecutionView, error) {
@@ -96,8 +100,11 @@ func (s *Service) GetExecution(ctx context.Context, ref job.Ref, key job.Key) (*
 	if err != nil {
 		return nil, err
 	}
-	view.Timeline = append(append([]job.Entry{}, older...), e.Timeline...)
-	sort.SliceStable(view.Timeline, func(i, j int) bool { return view.Timeline[i].At.Before(view.Timeline[j].At) })
+	// What fell out lay behind the first two entries. Times do not order entries:
+	// several can be of one millisecond. What the item still carried when it was
+	// read is not taken from the history as well.
+	first := min(keptEntries, len(e.Timeline))
+	view.Timeline = slices.Concat(e.Timeline[:first], older[:min(len(older), e.Dropped)], e.Timeline[first:])
 	return view, nil
 }
 
