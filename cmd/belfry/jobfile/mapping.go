@@ -21,19 +21,18 @@ type pair struct {
 	merged bool // it came through <<
 }
 
-// mapping reads n by known; path is "" for a job itself. It reports whether n
-// was a mapping at all.
-func (r *reader) mapping(path string, n ast.Node, known keys) bool {
+// mapping reads n by known; path is "" for a job itself.
+func (r *reader) mapping(path string, n ast.Node, known keys) {
 	value, done := r.enter(n)
 	defer done()
 	if value == nil {
-		return false
+		return
 	}
 	pairs, ok := r.pairs(value)
 	if !ok {
 		r.refuse(n, &job.Error{Code: job.CodeInvalid, Field: fieldOr(path, "job"), Value: scalarText(value), Bound: "keys and values", Message: "keys are expected here: " + known.list(),
 			Fix: "write it as key: value"})
-		return false
+		return
 	}
 	for _, p := range pairs {
 		read, isKnown := known[p.key]
@@ -45,7 +44,6 @@ func (r *reader) mapping(path string, n ast.Node, known keys) bool {
 		r.lines[joined(path, p.key)] = lineOf(p.node)
 		read(joined(path, p.key), p.value)
 	}
-	return true
 }
 
 // pairs lists the pairs of a mapping in their order; what << merges comes after

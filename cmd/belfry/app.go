@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+)
+
+// app is what every command is given of the world outside.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) string
+	now      func() time.Time
+	local    *time.Location // the person's own zone
+	color    bool
+
+	json bool   // --json
+	url  string // --url
+}
+
+// run carries out one command line and tells the exit code.
+func run(ctx context.Context, a *app, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	return a.report(err, root.Name())
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "belfry",
+		Short: "Schedule jobs, watch their executions, and see why each became what it is",
+		Long: `Schedule jobs, watch their executions, and see why each became what it is.
+
+The API is found at --url, else at BELFRY_URL, else at ` + client.DefaultURL + `.
+
+Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 5 refused by
+validation, 6 unreachable; apply --dry-run: 0 no change, 10 changes.`,
+		Example:       "  belfry apply -f examples/jobs.yaml\n  belfry executions list every-ten-seconds\n  belfry schedule next '30 3 * * *' --zone Europe/Berlin",
+		SilenceErrors: true, SilenceUsage: true,
+		Args: noSuchCommand, RunE: showHelp,
+	}
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
+	root.PersistentFlags().StringVar(&a.url, "url", "", "base URL of the API (default $BELFRY_URL, then "+client.DefaultURL+")")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
+	root.AddCommand(a.jobsCommand(), a.executionsCommand(), a.scheduleCommand(), a.applyCommand(), a.reconcileCommand(), a.healthCommand(), a.versionCommand())
+	return root
+}
+
+func showHelp(c *cobra.Command, _ []string) error { return c.Help() }
+
+// api makes the client that the flags and the environment name.
+func (a *app) api() (*client.Client, error) {
+	base := a.url
+	if base == "" {
+		base = a.env("BELFRY_URL")
+	}
+	return client.New(client.Options{BaseURL: base, Token: a.env("BELFRY_TOKEN"), HTTP: &http.Client{Timeout: 60 * time.Second},
+		Retries: 2, Wait: wait, Spread: rand.Float64})
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// signOfLife is after how long a command says that it is still at work.
+const signOfLife = 2 * time.Second
+
+// busy runs work and, while it takes long, tells on stderr what it is at. With
+// --json stderr is left to refusals.
+func (a *app) busy(ctx context.Context, what func() string, work func(context.Context) error) error {
+	if a.json {
+		return work(ctx)
+	}
+	done, told := make(chan struct{}), make(chan struct{})
+	begun := a.now()
+	go func() {
+		defer close(told)
+		ticker := time.NewTicker(signOfLife)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				fmt.Fprintf(a.err, "… %s (%s)\n", what(), a.now().Sub(begun).Round(time.Second))
+			}
+		}
+	}()
+	err := work(ctx)
+	close(done)
+	<-told
+	return err
+}
+
+// call makes the client and one call with it.
+func (a *app) call(c *cobra.Command, work func(context.Context, *client.Client) error) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	return a.busy(c.Context(), func() string { return "waiting for " + api.URL() }, func(ctx context.Context) error { return work(ctx, api) })
+}
+
+// print writes the JSON document or has the text written.
+func (a *app) print(document any, text func()) error {
+	if !a.json {
+		text()
+		return nil
+	}
+	return writeJSON(a.out, document)
+}
+
+func writeJSON(w io.Writer, document any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(document)
+}

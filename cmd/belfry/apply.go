@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-scheduler/belfry/cmd/belfry/jobfile"
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// atOnce is how many jobs an apply sends side by side.
+const atOnce = 8
+
+// applied is one job of an apply's answer.
+type applied struct {
+	client.PutResult
+	File string         `json:"file"`
+	Line int            `json:"line"`
+	zone *time.Location // of its schedule
+}
+
+// applyAnswer is the JSON document of an apply.
+type applyAnswer struct {
+	DryRun  bool      `json:"dry_run"`
+	Changes int       `json:"changes"`
+	Jobs    []applied `json:"jobs"`
+}
+
+func (a *app) applyCommand() *cobra.Command {
+	var files []string
+	var dryRun bool
+	c := &cobra.Command{Use: "apply -f FILE", Short: "Create and edit jobs as files say",
+		Long: `Create and edit jobs as files say. FILE is a YAML file, a directory (its *.yaml and
+*.yml files) or - for stdin; -f may be repeated. All files are read and judged,
+here and by the service, before anything is written. Jobs that no file names are
+left alone. Applying the same files again changes nothing.
+
+With --dry-run nothing is written; exit code 0 means no change, 10 changes.`,
+		Example: "  belfry apply -f examples/jobs.yaml\n  belfry apply -f jobs/ --dry-run\n  generate-jobs | belfry apply -f -", Args: upTo(0)}
+	c.Flags().StringArrayVarP(&files, "file", "f", nil, "file or directory of jobs, or - for stdin (repeatable)")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would change")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if len(files) == 0 {
+			return usage(c, "say what to apply with -f FILE")
+		}
+		entries, err := a.readJobs(c, files)
+		if err != nil {
+			return err
+		}
+		return a.apply(c.Context(), entries, dryRun)
+	}
+	return c
+}
+
+// apply asks the service about every job first and writes only when it refuses
+// none of them.
+func (a *app) apply(ctx context.Context, entries []jobfile.Entry, dryRun bool) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	answer, err := a.putAll(ctx, api, entries, true)
+	if err != nil {
+		return err
+	}
+	if !dryRun {
+		if answer, err = a.putAll(ctx, api, entries, false); err != nil {
+			return err
+		}
+	}
+	if err := a.print(answer, func() { a.showApplied(answer) }); err != nil {
+		return err
+	}
+	if dryRun && answer.Changes > 0 {
+		return silent{exitChanges}
+	}
+	return nil
+}
+
+// putAll sends every job, several at once, and answers in the files' order. It
+// gathers what the service refuses and stops at any other failure.
+func (a *app) putAll(ctx context.Context, api *client.Client, entries []jobfile.Entry, dryRun bool) (applyAnswer, error) {
+	answer := applyAnswer{DryRun: dryRun, Jobs: make([]applied, len(entries))}
+	refused := make([]*job.Error, len(entries))
+	var done atomic.Int64
+	doing := "applied %d of %d jobs"
+	if dryRun {
+		doing = "asked about %d of %d jobs"
+	}
+	err := a.busy(ctx, func() string { return fmt.Sprintf(doing, done.Load(), len(entries)) }, func(ctx context.Context) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(atOnce)
+		for i := range entries {
+			group.Go(func() error {
+				e := &entries[i]
+				result, err := api.PutJob(ctx, e.Definition, client.PutOptions{DryRun: dryRun})
+				done.Add(1)
+				var known *job.Error
+				if errors.As(err, &known) && known.Code.Class() != job.ClassBusy {
+					known.Line = e.LineOf(known.Field)
+					refused[i] = known
+					return nil
+				}
+				answer.Jobs[i] = applied{PutResult: result, File: e.File, Line: e.Line, zone: zoneOf(e.Definition.Schedule)}
+				return err
+			})
+		}
+		return group.Wait()
+	})
+	if err != nil {
+		return answer, err
+	}
+	for _, j := range answer.Jobs {
+		if j.Action != "" && j.Action != "unchanged" {
+			answer.Changes++
+		}
+	}
+	return answer, refusedJobs(entries, refused)
+}
+
+func refusedJobs(entries []jobfile.Entry, refused []*job.Error) error {
+	var faults jobfile.Faults
+	for i, e := range refused {
+		if e != nil {
+			faults = append(faults, jobfile.Fault{File: entries[i].File, Err: e})
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+func (a *app) showApplied(answer applyAnswer) {
+	if len(answer.Jobs) == 0 {
+		fmt.Fprintln(a.err, "the files hold no jobs")
+		return
+	}
+	t := table{paint: a.states(0)}
+	for _, j := range answer.Jobs {
+		t.row(j.Action, j.Job, a.nextText(j), changeText(j.PutResult))
+	}
+	t.write(a.out)
+	if answer.DryRun {
+		fmt.Fprintf(a.out, "dry run: %d of %d jobs would change, nothing was written\n", answer.Changes, len(answer.Jobs))
+	}
+}
+
+// nextText is the job's next time on its own wall clock, or why it has none.
+func (a *app) nextText(j applied) string {
+	if j.NextFireAt.IsZero() {
+		return "no next time: " + string(j.State)
+	}
+	return "next " + a.when(j.NextFireAt, j.zone)
+}
+
+func changeText(r client.PutResult) string {
+	if r.Action != "updated" {
+		return ""
+	}
+	var parts []string
+	for _, side := range []struct {
+		verb  string
+		times []client.Time
+	}{{"appears", r.Appear}, {"vanishes", r.Vanish}} {
+		if len(side.times) == 0 {
+			continue
+		}
+		text := side.verb + " " + side.times[0].UTC().Format("2006-01-02 15:04:05 UTC")
+		if more := len(side.times) - 1; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}

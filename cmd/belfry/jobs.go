@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+func (a *app) jobsCommand() *cobra.Command {
+	c := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "List, read, pause, resume, run and delete jobs",
+		Example: "  belfry jobs list\n  belfry jobs pause nightly", Args: noSuchCommand, RunE: showHelp}
+	c.AddCommand(a.jobsList(), a.jobsGet(), a.jobsNext(), a.jobsDelete(), a.jobsRun(),
+		a.jobsState("pause", "Stop new executions; running ones go on", "Withdraws what has not begun. Pausing a paused job is no error.", (*client.Client).PauseJob),
+		a.jobsState("resume", "Let a job run again from now on", "Times that fell into the pause are not caught up. Resuming an enabled job is no error.", (*client.Client).ResumeJob))
+	return c
+}
+
+func (a *app) jobsList() *cobra.Command {
+	var p paging
+	c := &cobra.Command{Use: "list", Short: "List jobs", Example: "  belfry jobs list\n  belfry jobs list --all --json", Args: upTo(0)}
+	p.flags(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := p.check(c); err != nil {
+			return err
+		}
+		return a.call(c, func(ctx context.Context, api *client.Client) error {
+			page, err := collect(p, func(cursor string, limit int) (client.Page[client.Job], error) { return api.Jobs(ctx, cursor, limit) })
+			if err != nil {
+				return err
+			}
+			return a.print(page, func() { a.showJobs(page) })
+		})
+	}
+	return c
+}
+
+func (a *app) showJobs(page client.Page[client.Job]) {
+	if len(page.Items) == 0 {
+		fmt.Fprintln(a.err, "there are no jobs; make some with: belfry apply -f FILE")
+		return
+	}
+	t := table{paint: a.states(1)}
+	t.row("JOB", "STATE", "NEXT", "SCHEDULE", "POOL", "REVISION")
+	for _, j := range page.Items {
+		t.row(j.Job, string(j.State), a.when(j.NextFireAt, zoneOf(j.Schedule)), safe(scheduleText(j.Schedule)), j.Pool, strconv.Itoa(j.Revision))
+	}
+	t.write(a.out)
+	a.more(page.NextCursor)
+}
+
+func (a *app) jobsGet() *cobra.Command {
+	return &cobra.Command{Use: "get JOB", Short: "Show a job", Example: "  belfry jobs get nightly\n  belfry jobs get nightly --json", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.call(c, func(ctx context.Context, api *client.Client) error {
+				j, err := api.Job(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return a.print(j, func() { a.showJob(j) })
+			})
+		}}
+}
+
+func (a *app) showJob(j client.Job) {
+	zone := zoneOf(j.Schedule)
+	state := string(j.State)
+	if j.ReasonText != "" {
+		state += ": " + safe(string(j.ReasonText))
+	}
+	next := a.when(j.NextFireAt, zone)
+	if !j.NextFireAt.IsZero() && zone != time.UTC {
+		next += ", " + stamp(j.NextFireAt.Time, time.UTC)
+	}
+	pairs := []string{"job", j.Job, "state", state, "schedule", safe(describe(j.Schedule)), "next", next}
+	if d := j.Definition; d != nil {
+		pairs = append(pairs, "description", safe(d.Description), "target", safe(targetText(d.Target)), "timeout", d.Timeout.String(),
+			"retry", fmt.Sprintf("%d attempts, %s to %s apart, for %s", d.Retry.MaxAttempts, d.Retry.Base, d.Retry.Max, d.Retry.MaxAge))
+	}
+	facts(a.out, append(pairs, "pool", j.Pool, "revision", strconv.Itoa(j.Revision),
+		"created", a.when(j.CreatedAt, a.local), "changed", a.when(j.UpdatedAt, a.local)+by(j.ChangedBy))...)
+}
+
+func by(who client.Text) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + safe(string(who))
+}
+
+func targetText(t job.Target) string {
+	switch {
+	case t.Webhook != nil:
+		return "webhook " + t.Webhook.URL
+	case t.Handler != nil:
+		return "handler " + t.Handler.Name
+	case t.Log != nil:
+		return strings.TrimSpace("log " + t.Log.Message)
+	}
+	return ""
+}
+
+func (a *app) jobsNext() *cobra.Command {
+	var after string
+	var count int
+	c := &cobra.Command{Use: "next JOB", Short: "Show a job's coming times", Example: "  belfry jobs next nightly --count 10", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs}
+	c.Flags().IntVar(&count, "count", 5, "how many times (1 to 1000)")
+	c.Flags().StringVar(&after, "after", "", "strictly after this RFC 3339 time (default now)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		from, err := a.afterFlag(c, after, count)
+		if err != nil {
+			return err
+		}
+		return a.call(c, func(ctx context.Context, api *client.Client) error {
+			fires, err := api.NextFires(ctx, args[0], from, count)
+			if err != nil {
+				return err
+			}
+			return a.print(fires, func() { a.showFires(fires) })
+		})
+	}
+	return c
+}
+
+func (a *app) jobsDelete() *cobra.Command {
+	var revision int
+	c := &cobra.Command{Use: "delete JOB", Short: "Delete a job", Long: "Delete a job. What has not begun is withdrawn, running executions go on, the history stays.\nDeleting a deleted job is no error.",
+		Example: "  belfry jobs delete nightly\n  belfry jobs delete nightly --if-revision 3", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs}
+	c.Flags().IntVar(&revision, "if-revision", 0, "only if this revision is current")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.call(c, func(ctx context.Context, api *client.Client) error {
+			if err := api.DeleteJob(ctx, args[0], revision); err != nil {
+				return err
+			}
+			return a.print(map[string]string{"job": args[0], "action": "deleted"}, func() { fmt.Fprintf(a.out, "deleted %s\n", args[0]) })
+		})
+	}
+	return c
+}
+
+func (a *app) jobsState(verb, short, long string, change func(*client.Client, context.Context, string) (client.Job, error)) *cobra.Command {
+	return &cobra.Command{Use: verb + " JOB", Short: short, Long: short + ".\n" + long, Example: "  belfry jobs " + verb + " nightly", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.call(c, func(ctx context.Context, api *client.Client) error {
+				j, err := change(api, ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return a.print(j, func() {
+					fmt.Fprintf(a.out, "%s is %s", j.Job, j.State)
+					if !j.NextFireAt.IsZero() {
+						fmt.Fprintf(a.out, ", next %s", a.when(j.NextFireAt, zoneOf(j.Schedule)))
+					}
+					fmt.Fprintln(a.out)
+				})
+			})
+		}}
+}
+
+func (a *app) jobsRun() *cobra.Command {
+	return &cobra.Command{Use: "run JOB", Short: "Run a job now", Long: "Make one execution of a job at once, whatever its schedule and whether or not it is paused.",
+		Example: "  belfry jobs run nightly", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.call(c, func(ctx context.Context, api *client.Client) error {
+				e, err := api.RunJob(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return a.print(e, func() { fmt.Fprintf(a.out, "made %s\nwatch it with: belfry executions timeline '%s'\n", e.ID, e.ID) })
+			})
+		}}
+}
+
+// completeJobs offers the names of jobs to the shell.
+func (a *app) completeJobs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	api, err := a.api()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), 2*time.Second)
+	defer cancel()
+	page, err := api.Jobs(ctx, "", largestPage)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := make([]string, len(page.Items))
+	for i, j := range page.Items {
+		names[i] = j.Job
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
