@@ -74,29 +74,40 @@ func ParseKey(text string) (Key, error) {
 	if len(parts) < 2 || len(parts) > 3 {
 		return refuse()
 	}
-	at, err := time.Parse(KeyTimeLayout, parts[0])
-	if err != nil {
+	var k Key
+	switch kind := Kind(parts[1]); kind {
+	case KindScheduled, KindRange:
+		at, ok := parseKeyTime(parts[0])
+		if !ok {
+			return refuse()
+		}
+		k = Key{ScheduledAt: at, Kind: kind}
+	case KindManual, KindReplay:
+		serial, err := ulid.ParseStrict(parts[len(parts)-1])
+		if err != nil || serial.Time() > lastSerialTime {
+			return refuse()
+		}
+		k = SerialKey(kind, serial)
+	default:
 		return refuse()
 	}
-	k := Key{ScheduledAt: at, Kind: Kind(parts[1])}
-	switch k.Kind {
-	case KindScheduled, KindRange:
-		if len(parts) != 2 {
-			return refuse()
-		}
-	case KindManual, KindReplay:
-		if len(parts) != 3 {
-			return refuse()
-		}
-		if _, err := ulid.ParseStrict(parts[2]); err != nil {
-			return refuse()
-		}
-		k.Serial = parts[2]
-	default:
+	// One key has one text: no other case, and no second that its serial does not carry.
+	if k.String() != text {
 		return refuse()
 	}
 	return k, nil
 }
+
+// parseKeyTime reads a time exactly as keys write it; time.Parse alone would
+// let a fraction of a second pass.
+func parseKeyTime(text string) (time.Time, bool) {
+	at, err := time.Parse(KeyTimeLayout, text)
+	return at, err == nil && at.Format(KeyTimeLayout) == text
+}
+
+// lastSerialTime bounds the times that serials may carry: a year of five digits
+// would break the order of keys.
+var lastSerialTime = ulid.Timestamp(time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC))
 
 // Outside reports whether executions of this kind have no cursor behind them,
 // so that nothing but their own wake-up keeps them (DESIGN §5).
@@ -143,7 +154,7 @@ func ParseID(id string) (job string, k Key, revision int, err error) {
 }
 
 func parseMiddle(middle string) (Key, bool) {
-	if at, err := time.Parse(KeyTimeLayout, middle); err == nil {
+	if at, ok := parseKeyTime(middle); ok {
 		return ScheduledKey(at), true
 	}
 	kind, rest, found := strings.Cut(middle, "-")
@@ -152,11 +163,11 @@ func parseMiddle(middle string) (Key, bool) {
 	}
 	switch Kind(kind) {
 	case KindRange:
-		at, err := time.Parse(KeyTimeLayout, rest)
-		return RangeKey(at), err == nil
+		at, ok := parseKeyTime(rest)
+		return RangeKey(at), ok
 	case KindManual, KindReplay:
 		serial, err := ulid.ParseStrict(rest)
-		return SerialKey(Kind(kind), serial), err == nil && serial.String() == rest
+		return SerialKey(Kind(kind), serial), err == nil && serial.String() == rest && serial.Time() <= lastSerialTime
 	case KindScheduled:
 	}
 	return Key{}, false
