@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -11,8 +12,12 @@ import (
 // means "not given".
 type Duration time.Duration
 
-// ParseDuration reads a duration; a negative one, a bare number and days that
-// are not a whole number at the front are refused.
+// longestDays is what a Duration can hold in whole days.
+const longestDays = int64(math.MaxInt64 / (24 * time.Hour))
+
+// ParseDuration reads a duration. A negative one, a bare number other than 0,
+// days that are not a whole number at the front, and what is longer than 106751
+// days are refused.
 func ParseDuration(text string) (Duration, error) {
 	refuse := func(why string) (Duration, error) {
 		return 0, &Error{Code: CodeInvalid, Value: Shorten(text), Message: "\"" + Shorten(text) + "\" is not a duration: " + why,
@@ -24,9 +29,9 @@ func ParseDuration(text string) (Duration, error) {
 	var days int64
 	rest := text
 	if at := strings.IndexByte(text, 'd'); at >= 0 {
-		n, err := strconv.ParseUint(text[:at], 10, 16)
-		if err != nil {
-			return refuse("days must be a whole number at the front, up to 65535")
+		n, err := strconv.ParseUint(text[:at], 10, 63)
+		if err != nil || int64(n) > longestDays {
+			return refuse("days must be a whole number at the front, up to " + strconv.FormatInt(longestDays, 10))
 		}
 		days, rest = int64(n), text[at+1:]
 	}
@@ -41,7 +46,11 @@ func ParseDuration(text string) (Duration, error) {
 		}
 		d = parsed
 	}
-	return Duration(time.Duration(days)*24*time.Hour + d), nil
+	whole := time.Duration(days) * 24 * time.Hour
+	if d > math.MaxInt64-whole {
+		return refuse("it is longer than " + strconv.FormatInt(longestDays, 10) + " days")
+	}
+	return Duration(whole + d), nil
 }
 
 // Std returns d as the standard library's type.
