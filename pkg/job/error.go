@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Code is a stable, machine-readable name of a refusal. Codes are part of the
@@ -117,16 +118,27 @@ func CodeOf(err error) Code {
 
 // Shorten bounds a value that is echoed in an error to 120 bytes, cut at a
 // character boundary, so that hostile input cannot inflate answers and logs.
+// Bytes that are no text, and control characters, which could forge a second
+// line or speak to a terminal, become U+FFFD.
 func Shorten(v string) string {
 	const bound = 120
 	if len(v) <= bound {
-		return strings.ToValidUTF8(v, "\uFFFD")
+		return printable(v)
 	}
 	cut := bound
 	for cut > 0 && v[cut]&0xC0 == 0x80 {
 		cut--
 	}
-	return strings.ToValidUTF8(v[:cut], "\uFFFD") + "…"
+	return printable(v[:cut]) + "…"
+}
+
+func printable(v string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(v, "\uFFFD"))
 }
 
 // ErrLost is what a store returns when a compare-and-set lost: the thing had
