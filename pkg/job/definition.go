@@ -24,7 +24,7 @@ const (
 // Bounds of a definition.
 const (
 	MaxPayload     = 32 << 10 // bytes
-	MaxDescription = 1000     // characters
+	MaxDescription = 1000     // characters; of a log target's message too
 	MaxLabels      = 20
 	MaxTimeout     = Duration(12 * time.Hour)
 )

@@ -3,8 +3,11 @@ package job
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/textproto"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -61,10 +64,14 @@ func (d Definition) checkTarget() error {
 	if d.Target.Webhook != nil {
 		return d.Target.Webhook.check()
 	}
+	if n := utf8.RuneCountInString(d.Target.Log.Message); n > MaxDescription {
+		return invalid("target.log.message", fmt.Sprint(n), "1000 characters", fmt.Sprintf("the message has %d characters", n), "shorten it, or put the data into the payload")
+	}
 	return nil
 }
 
-// reservedHeaders begin with these and are Belfry's or the transport's to set.
+// reservedHeaders are Belfry's or the transport's to set; one that ends in "-"
+// stands for all that begin so.
 var reservedHeaders = []string{"Belfry-", "Webhook-", "Idempotency-Key", "Traceparent", "Content-Length", "Transfer-Encoding", "Connection", "Host"}
 
 func (w *Webhook) check() error {
@@ -76,14 +83,19 @@ func (w *Webhook) check() error {
 	if err != nil || u.Host == "" || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return invalid(field, w.URL, "an absolute http or https URL", "\""+Shorten(w.URL)+"\" is not an absolute http or https URL", "write it as https://host/path")
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			return invalid(field, port, "1 to 65535", "\""+Shorten(port)+"\" is not a port", "choose a port from 1 to 65535, or leave it out")
+		}
+	}
 	if u.User != nil {
 		return invalid(field, u.Redacted(), "no user or password in the URL", "the URL holds credentials, which would be shown to whoever may read the job", "send them in a header or sign the request")
 	}
 	if len(w.Headers) > 32 {
 		return invalid("target.webhook.headers", fmt.Sprint(len(w.Headers)), "32 headers", fmt.Sprintf("%d headers are given", len(w.Headers)), "keep 32 or fewer")
 	}
-	for name, value := range w.Headers {
-		if err := checkHeader(name, value); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(w.Headers)) { // in order, so that the same input gets the same answer
+		if err := checkHeader(name, w.Headers[name]); err != nil {
 			return err
 		}
 	}
@@ -92,15 +104,15 @@ func (w *Webhook) check() error {
 
 func checkHeader(name, value string) error {
 	field := "target.webhook.headers." + Shorten(name)
-	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isTokenChar(r) }) {
-		return invalid(field, name, "RFC 9110 token", "\""+Shorten(name)+"\" is not a header name", "use letters, digits and '-'")
+	if name == "" || len(name) > 128 || strings.ContainsFunc(name, func(r rune) bool { return !isTokenChar(r) }) {
+		return invalid(field, name, "RFC 9110 token of up to 128 bytes", "\""+Shorten(name)+"\" is not a header name", "use letters, digits and '-'")
 	}
 	if len(value) > 2048 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		return invalid(field, value, "2048 printable bytes", "the header's value is too long or holds control characters", "shorten it to one printable line")
 	}
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
 	for _, reserved := range reservedHeaders {
-		if strings.HasPrefix(canonical, reserved) {
+		if canonical == reserved || strings.HasSuffix(reserved, "-") && strings.HasPrefix(canonical, reserved) {
 			return invalid(field, name, "not "+reserved, "the header "+canonical+" is set by Belfry itself", "choose another name")
 		}
 	}
@@ -134,7 +146,7 @@ func (d Definition) checkRetry() error {
 	switch {
 	case r.MaxAttempts < 1 || r.MaxAttempts > 100:
 		return invalid("retry.max_attempts", fmt.Sprint(r.MaxAttempts), "1 to 100", fmt.Sprintf("%d attempts are out of bounds", r.MaxAttempts), "choose 1 for no retry")
-	case r.MaxLost < 0 || r.MaxLost > 20:
+	case r.MaxLost < 1 || r.MaxLost > 20:
 		return invalid("retry.max_lost", fmt.Sprint(r.MaxLost), "1 to 20", fmt.Sprintf("%d lost attempts are out of bounds", r.MaxLost), "choose 1 to 20")
 	case r.Base < Duration(1e8) || r.Base > r.Max:
 		return invalid("retry.base", r.Base.String(), "100ms up to retry.max", "a first wait of "+r.Base.String()+" is out of bounds", "choose 100ms up to retry.max")
@@ -160,8 +172,16 @@ func (d Definition) checkMisfire() error {
 	if m.Max < 0 || m.Max > DefaultMisfireMax {
 		return invalid("misfire.max", fmt.Sprint(m.Max), "1 to 1000", fmt.Sprintf("%d executions are out of bounds", m.Max), "choose 1 to 1000")
 	}
-	if m.Tolerance < 0 || m.Window < 0 || m.Rate < 0 {
-		return invalid("misfire", "", "not negative", "a bound is negative", "write positive bounds")
+	negative := func(field, value string) error {
+		return invalid("misfire."+field, value, "not negative", "a "+field+" of "+value+" is negative", "write a positive "+field+", or leave it out")
+	}
+	switch {
+	case m.Tolerance < 0:
+		return negative("tolerance", m.Tolerance.String())
+	case m.Window < 0:
+		return negative("window", m.Window.String())
+	case m.Rate < 0:
+		return negative("rate", fmt.Sprint(m.Rate))
 	}
 	return nil
 }
@@ -173,7 +193,8 @@ func (d Definition) checkTexts() error {
 	if len(d.Labels) > MaxLabels {
 		return invalid("labels", fmt.Sprint(len(d.Labels)), "20", fmt.Sprintf("%d labels are given", len(d.Labels)), "keep 20 or fewer")
 	}
-	for key, value := range d.Labels {
+	for _, key := range slices.Sorted(maps.Keys(d.Labels)) {
+		value := d.Labels[key]
 		if key == "" || len(key) > 63 || len(value) > 255 {
 			return invalid("labels."+Shorten(key), value, "1 to 63 bytes a key, 255 a value", "the label is out of bounds", "shorten it")
 		}
