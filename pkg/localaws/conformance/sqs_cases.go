@@ -13,7 +13,10 @@ import (
 
 // SQSCases returns the cases of the queue service.
 func SQSCases() []Case {
-	return slices.Concat(sqsQueueCases(), sqsSendCases(), sqsReceiveCases(), sqsVisibilityCases(), sqsBatchCases(), sqsRefusalCases())
+	return slices.Concat(
+		sqsQueueCases(), sqsQueueChangeCases(), sqsSendCases(), sqsReceiveCases(),
+		sqsVisibilityCases(), sqsHandleCases(), sqsBatchCases(), sqsRefusalCases(),
+	)
 }
 
 // queues is one case's view of the service.

@@ -43,6 +43,11 @@ func sqsQueueCases() []Case {
 				q.Errorf("QueueArn is %q", arn)
 			}
 		}),
+	}
+}
+
+func sqsQueueChangeCases() []Case {
+	return []Case{
 		onSQS("attributes that are set are shown, and others stay", func(q queues) {
 			url := q.create("set", map[string]string{"DelaySeconds": "3"})
 			_, err := q.client.SetQueueAttributes(q.ctx, &sqs.SetQueueAttributesInput{

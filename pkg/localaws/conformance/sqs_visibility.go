@@ -43,6 +43,11 @@ func sqsVisibilityCases() []Case {
 			}
 			q.none(url)
 		}),
+	}
+}
+
+func sqsHandleCases() []Case {
+	return []Case{
 		onSQS("the latest handle deletes a message whose visibility has ended", func(q queues) {
 			url := q.create("late-delete", nil)
 			q.send(&sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("x")})

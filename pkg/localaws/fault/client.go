@@ -87,6 +87,7 @@ func (c *Client) perform(request *http.Request, call Call, action Action) (*http
 	case crashBefore:
 		c.die()
 		return nil, crash{call}
+	case pass, loseResponse, crashAfter: // carried out
 	}
 	response, err := c.next.Do(request)
 	if action.kind == pass && !c.isDead() {
@@ -183,6 +184,7 @@ func sleep(request *http.Request, d time.Duration) error {
 // crash is the error of a dead process's calls.
 type crash struct{ call Call }
 
+// Error names the call that was not answered.
 func (c crash) Error() string {
 	return "the simulated process has crashed; " + c.call.Operation + " was not answered"
 }

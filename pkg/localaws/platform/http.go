@@ -49,7 +49,7 @@ func (f *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		gatewayAnswer(w, http.StatusRequestEntityTooLarge, "Request Too Long")
 		return
 	}
-	response, err := invoke(f.runner, r.Context(), event, f.Function)
+	response, err := invoke(r.Context(), f.runner, event, f.Function)
 	if err == nil {
 		err = writeResponse(w, r, response)
 	}

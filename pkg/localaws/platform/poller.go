@@ -15,8 +15,11 @@ import (
 
 // SQS is what a Poller calls; *sqs.Client satisfies it.
 type SQS interface {
+	// GetQueueAttributes is asked once for the queue's ARN and visibility.
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
+	// ReceiveMessage is called as a long poll.
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	// DeleteMessageBatch takes away what the function has dealt with.
 	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
@@ -52,7 +55,10 @@ type Poller struct {
 // timeout.
 func (p *Poller) Run(ctx context.Context) error {
 	mapping, err := p.open(ctx)
-	if err != nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	defer mapping.runner.wait()
@@ -97,9 +103,6 @@ func (p *Poller) open(ctx context.Context) (*mapping, error) {
 		QueueUrl: &p.Queue, AttributeNames: []types.QueueAttributeName{"QueueArn", "VisibilityTimeout"},
 	})
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, nil
-		}
 		return nil, fmt.Errorf("look at queue %s: %w", p.Queue, err)
 	}
 	m.arn = out.Attributes["QueueArn"]
@@ -135,7 +138,7 @@ func (m *mapping) poll(ctx context.Context) {
 // run invokes the function and deletes what it has dealt with. What failed
 // stays hidden for its visibility, as in Lambda.
 func (m *mapping) run(ctx context.Context, batch []types.Message) {
-	response, err := invoke(m.runner, ctx, m.event(batch), m.Function)
+	response, err := invoke(ctx, m.runner, m.event(batch), m.Function)
 	if err != nil {
 		m.report(fmt.Errorf("invoke %s: %w", m.runner.Name, err))
 		return

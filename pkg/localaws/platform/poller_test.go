@@ -89,14 +89,6 @@ func (s *station) left() int {
 	return visible + hidden
 }
 
-func bodies(event events.SQSEvent) []string {
-	var out []string
-	for _, record := range event.Records {
-		out = append(out, record.Body)
-	}
-	return out
-}
-
 func reportFailed(ids ...string) (events.SQSEventResponse, error) {
 	var response events.SQSEventResponse
 	for _, id := range ids {

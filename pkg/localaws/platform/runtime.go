@@ -54,7 +54,7 @@ type outcome[Result any] struct {
 // an error made from its panic. The function's context carries the deadline
 // and the Lambda context, and is not ended by the driver's.
 func invoke[Event, Result any](
-	r *runner, parent context.Context, event Event, function func(context.Context, Event) (Result, error),
+	parent context.Context, r *runner, event Event, function func(context.Context, Event) (Result, error),
 ) (Result, error) {
 	ctx, cancel := r.contextFor(parent)
 	done := make(chan outcome[Result], 1)

@@ -61,7 +61,7 @@ func (s *Schedule) deliver(ctx context.Context, runner *runner, minute, at time.
 	}
 	event := scheduledEvent(s.Name, minute)
 	for try := 0; ; try++ {
-		_, err := invoke(runner, ctx, event, func(ctx context.Context, event events.EventBridgeEvent) (struct{}, error) {
+		_, err := invoke(ctx, runner, event, func(ctx context.Context, event events.EventBridgeEvent) (struct{}, error) {
 			return struct{}{}, s.Function(ctx, event)
 		})
 		if err == nil {

@@ -140,7 +140,7 @@ func (r *streamReader) try(ctx context.Context, records []types.Record) (done in
 	if err != nil {
 		return 0, err
 	}
-	response, err := invoke(r.runner, ctx, event, r.Function)
+	response, err := invoke(ctx, r.runner, event, r.Function)
 	if err != nil {
 		return 0, err
 	}

@@ -15,8 +15,11 @@ import (
 
 // Streams is what a StreamPoller calls; *dynamodbstreams.Client satisfies it.
 type Streams interface {
+	// DescribeStream is asked for new shards now and then.
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	// GetShardIterator begins a shard, or begins it again.
 	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	// GetRecords is called all the time, for every shard.
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
@@ -25,6 +28,7 @@ type Streams interface {
 type Checkpoints interface {
 	// Load returns the last sequence number dealt with, or "" when there is none.
 	Load(ctx context.Context, shard string) (string, error)
+	// Save replaces the sequence number that Load returns.
 	Save(ctx context.Context, shard, sequence string) error
 }
 

@@ -23,7 +23,8 @@ func (s *Service) checkRedrive(q *queue) error {
 	if policy == nil {
 		return nil
 	}
-	target, reason := s.target(policy.Target), ""
+	var reason string
+	target := s.target(policy.Target)
 	switch {
 	case policy.Target == q.arn:
 		reason = "Dead letter target is the queue itself"

@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// Service answers the operations of one AWS service. ServeOperation gets the
-// bare operation name ("PutItem") and the JSON body; it returns the JSON body
-// of the answer or a *Fault. Any other error is written as an internal fault.
+// Service answers the operations of one AWS service.
 type Service interface {
+	// ServeOperation gets the bare operation name ("PutItem") and the JSON
+	// body; it returns the JSON body of the answer or a *Fault. Any other error
+	// is written as an internal fault.
 	ServeOperation(ctx context.Context, operation string, body []byte) ([]byte, error)
 }
 
