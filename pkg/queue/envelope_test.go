@@ -18,8 +18,11 @@ func TestEnvelopeSaysWhatTheParcelSaid(t *testing.T) {
 		at := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "second"), 0).UTC()
 		key := job.ScheduledKey(at)
 		if rapid.Bool().Draw(t, "manual") {
-			key = job.SerialKey(job.KindManual, ulid.ULID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "serial")))
-			key.ScheduledAt = at
+			serial := ulid.ULID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "serial"))
+			if err := serial.SetTime(ulid.Timestamp(at)); err != nil {
+				t.Fatal(err)
+			}
+			key = job.SerialKey(job.KindManual, serial)
 		}
 		p := job.Parcel{Ref: job.Ref{Tenant: rapid.StringMatching(job.NamePattern).Draw(t, "tenant"), Job: rapid.StringMatching(job.NamePattern).Draw(t, "job")},
 			Key: key, Epoch: rapid.Int64Range(0, 1<<62).Draw(t, "epoch"), RestoreEpoch: rapid.Int64Range(0, 1<<20).Draw(t, "restore"),
