@@ -1,0 +1,184 @@
+package assemble
+
+import (
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// Environment is what functions and container workers are told by environment
+// variables (Variables lists them). The zero value is not usable: read it.
+type Environment struct {
+	Prefix        string
+	Shards        int
+	RestoreEpoch  int64
+	Pool          string // empty = every pool
+	WebhookSecret string // "whsec_…"; empty = webhook calls are not signed
+	WebhookAllow  []netip.Prefix
+	LogLevel      slog.Level
+	Version       string
+}
+
+// Variable is one variable of the environment.
+type Variable struct {
+	Name    string
+	Default string // what it is when it is absent or empty; empty = nothing
+	Bound   string // which values are allowed
+	Meaning string
+	Secret  bool // its value is never shown
+
+	read func(e *Environment, value string) error
+}
+
+// Variables lists the environment, in the order in which it is documented.
+// Region, endpoints and credentials are the SDK's own variables.
+var Variables = []Variable{
+	{Name: "BELFRY_PREFIX", Default: "belfry", Bound: "1 to 32 of a-z, 0-9 and -, beginning with a letter or digit",
+		Meaning: "Begins the names of the installation's tables and queues.", read: readPrefix},
+	{Name: "BELFRY_SHARDS", Default: "256", Bound: "1 to 4096",
+		Meaning: "Shards of the first layout; read only while an installation has none.", read: readShards},
+	{Name: "BELFRY_RESTORE_EPOCH", Default: "0", Bound: "0 to 2147483647",
+		Meaning: "How often the tables were restored from a backup; the high part of every fencing token, so it must never go back.", read: readRestoreEpoch},
+	{Name: "BELFRY_POOL", Bound: "a pool: " + strings.Join(dispatch.Pools(dispatch.DefaultPools()).Names(), ", "),
+		Meaning: "The pool that this worker serves; absent: all of them.", read: readPool},
+	{Name: "BELFRY_WEBHOOK_SECRET", Bound: "whsec_ and 24 to 64 bytes in base64", Secret: true,
+		Meaning: "Signs webhook calls (Standard Webhooks); absent: they are not signed.", read: readWebhookSecret},
+	{Name: "BELFRY_WEBHOOK_ALLOW", Bound: "IP addresses and networks in CIDR form, joined by commas",
+		Meaning: "Loopback and private addresses that webhooks may call all the same.", read: readWebhookAllow},
+	{Name: "BELFRY_LOG_LEVEL", Default: "info", Bound: "debug, info, warn or error",
+		Meaning: "The least severe lines that are logged.", read: readLogLevel},
+	{Name: "BELFRY_VERSION", Default: "dev", Bound: "up to 64 characters",
+		Meaning: "What the API's health answers as its version.", read: readVersion},
+}
+
+// ReadEnvironment reads the variables through lookup, os.LookupEnv in a main. An
+// empty variable is as good as an absent one. The error joins one *job.Error for
+// each variable that is out of bounds, which names variable, value and bound.
+func ReadEnvironment(lookup func(name string) (string, bool)) (Environment, error) {
+	var e Environment
+	var refusals []error
+	for _, v := range Variables {
+		value, _ := lookup(v.Name)
+		value = strings.TrimSpace(value)
+		if value == "" {
+			value = v.Default
+		}
+		if value == "" {
+			continue
+		}
+		if err := v.read(&e, value); err != nil {
+			refusals = append(refusals, v.refuse(value, err))
+		}
+	}
+	return e, errors.Join(refusals...)
+}
+
+func (v Variable) refuse(value string, why error) error {
+	shown := job.Shorten(value)
+	if v.Secret {
+		shown = "(" + strconv.Itoa(len(value)) + " characters, not shown)"
+	}
+	return &job.Error{Code: job.CodeInvalid, Field: v.Name, Value: shown, Bound: v.Bound, Message: shown + " " + why.Error(),
+		Fix: "change the variable, or leave it out"}
+}
+
+// Settings are those of the installation that the environment names.
+func (e Environment) Settings(log *slog.Logger) Settings {
+	return Settings{Prefix: e.Prefix, Shards: e.Shards, RestoreEpoch: e.RestoreEpoch, Log: log}
+}
+
+// ServedPools are the pools that a worker in this environment serves, out of
+// those of the installation.
+func (e Environment) ServedPools(all dispatch.Pools) dispatch.Pools {
+	if pool, known := all.Find(e.Pool); known {
+		return dispatch.Pools{pool}
+	}
+	return all
+}
+
+var prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+func readPrefix(e *Environment, value string) error {
+	if !prefixForm.MatchString(value) {
+		return errors.New("cannot begin the names of tables and queues")
+	}
+	e.Prefix = value
+	return nil
+}
+
+func readShards(e *Environment, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > 4096 {
+		return errors.New("is no number of shards")
+	}
+	e.Shards = n
+	return nil
+}
+
+func readRestoreEpoch(e *Environment, value string) error {
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || n < 0 {
+		return errors.New("is no restore epoch")
+	}
+	e.RestoreEpoch = n
+	return nil
+}
+
+func readPool(e *Environment, value string) error {
+	if _, known := dispatch.Pools(dispatch.DefaultPools()).Find(value); !known {
+		return errors.New("is no pool")
+	}
+	e.Pool = value
+	return nil
+}
+
+func readWebhookSecret(e *Environment, value string) error {
+	encoded, marked := strings.CutPrefix(value, "whsec_")
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if !marked || err != nil || len(raw) < 24 || len(raw) > 64 {
+		return errors.New("is no signing key")
+	}
+	e.WebhookSecret = value
+	return nil
+}
+
+func readWebhookAllow(e *Environment, value string) error {
+	for part := range strings.SplitSeq(value, ",") {
+		part = strings.TrimSpace(part)
+		network, err := netip.ParsePrefix(part)
+		if err != nil {
+			address, addressErr := netip.ParseAddr(part)
+			if addressErr != nil || address.Zone() != "" {
+				return errors.New("holds \"" + job.Shorten(part) + "\", which is neither address nor network")
+			}
+			network = netip.PrefixFrom(address, address.BitLen())
+		}
+		e.WebhookAllow = append(e.WebhookAllow, network.Masked())
+	}
+	return nil
+}
+
+func readLogLevel(e *Environment, value string) error {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	level, known := levels[strings.ToLower(value)]
+	if !known {
+		return errors.New("is no level")
+	}
+	e.LogLevel = level
+	return nil
+}
+
+func readVersion(e *Environment, value string) error {
+	if len(value) > 64 {
+		return errors.New("is too long")
+	}
+	e.Version = value
+	return nil
+}

@@ -1,0 +1,123 @@
+package assemble_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+func lookup(set map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, found := set[name]
+		return value, found
+	}
+}
+
+const key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+func TestReadEnvironment(t *testing.T) {
+	defaults := assemble.Environment{Prefix: "belfry", Shards: 256, LogLevel: slog.LevelInfo, Version: "dev"}
+	for _, c := range []struct {
+		name string
+		set  map[string]string
+		want func(*assemble.Environment)
+	}{
+		{"nothing set gives the defaults", nil, func(*assemble.Environment) {}},
+		{"empty is absent", map[string]string{"BELFRY_SHARDS": "", "BELFRY_PREFIX": " ", "BELFRY_LOG_LEVEL": ""}, func(*assemble.Environment) {}},
+		{"every variable is read", map[string]string{"BELFRY_PREFIX": "acme-7", "BELFRY_SHARDS": "4096", "BELFRY_RESTORE_EPOCH": "3", "BELFRY_POOL": "cpu-heavy",
+			"BELFRY_WEBHOOK_SECRET": key, "BELFRY_WEBHOOK_ALLOW": "127.0.0.1, 10.1.2.3/8,::1", "BELFRY_LOG_LEVEL": "Warn", "BELFRY_VERSION": "1.2.3"},
+			func(e *assemble.Environment) {
+				*e = assemble.Environment{Prefix: "acme-7", Shards: 4096, RestoreEpoch: 3, Pool: "cpu-heavy", WebhookSecret: key, LogLevel: slog.LevelWarn, Version: "1.2.3",
+					WebhookAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := defaults
+			c.want(&want)
+			got, err := assemble.ReadEnvironment(lookup(c.set))
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("read %+v, %v; want %+v", got, err, want)
+			}
+		})
+	}
+}
+
+func TestAVariableOutOfBoundsIsRefusedByNameValueAndBound(t *testing.T) {
+	for _, c := range []struct{ name, value string }{
+		{"BELFRY_PREFIX", "Acme"}, {"BELFRY_PREFIX", "-a"}, {"BELFRY_PREFIX", strings.Repeat("a", 33)},
+		{"BELFRY_SHARDS", "0"}, {"BELFRY_SHARDS", "4097"}, {"BELFRY_SHARDS", "many"}, {"BELFRY_SHARDS", "1e3"},
+		{"BELFRY_RESTORE_EPOCH", "-1"}, {"BELFRY_RESTORE_EPOCH", "2147483648"},
+		{"BELFRY_POOL", "slow-io"}, {"BELFRY_LOG_LEVEL", "loud"}, {"BELFRY_VERSION", strings.Repeat("v", 65)},
+		{"BELFRY_WEBHOOK_ALLOW", "localhost"}, {"BELFRY_WEBHOOK_ALLOW", "10.0.0.0/33"}, {"BELFRY_WEBHOOK_ALLOW", "127.0.0.1,,::1"}, {"BELFRY_WEBHOOK_ALLOW", "fe80::1%eth0"},
+		{"BELFRY_WEBHOOK_SECRET", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, {"BELFRY_WEBHOOK_SECRET", "whsec_c2hvcnQ="}, {"BELFRY_WEBHOOK_SECRET", "whsec_!!!"},
+	} {
+		t.Run(c.name+"="+job.Shorten(c.value), func(t *testing.T) {
+			_, err := assemble.ReadEnvironment(lookup(map[string]string{c.name: c.value}))
+			var refusal *job.Error
+			if !errors.As(err, &refusal) {
+				t.Fatalf("accepted, or refused with %v", err)
+			}
+			if refusal.Field != c.name || refusal.Bound == "" || !strings.Contains(err.Error(), c.name) || !strings.Contains(err.Error(), refusal.Bound) {
+				t.Errorf("the refusal %q does not name variable and bound", err)
+			}
+			if secret := c.name == "BELFRY_WEBHOOK_SECRET"; strings.Contains(err.Error(), job.Shorten(c.value)) == secret {
+				t.Errorf("the refusal %q shows the value: %v, want %v", err, !secret, secret)
+			}
+		})
+	}
+}
+
+func TestEveryWrongVariableIsToldAtOnce(t *testing.T) {
+	_, err := assemble.ReadEnvironment(lookup(map[string]string{"BELFRY_SHARDS": "none", "BELFRY_POOL": "none"}))
+	if err == nil || !strings.Contains(err.Error(), "BELFRY_SHARDS") || !strings.Contains(err.Error(), "BELFRY_POOL") {
+		t.Errorf("refused with %v, want both variables named", err)
+	}
+}
+
+func TestServedPools(t *testing.T) {
+	all := dispatch.Pools(dispatch.DefaultPools())
+	if got := (assemble.Environment{}).ServedPools(all); len(got) != len(all) {
+		t.Errorf("without a pool named, %d pools are served, want all %d", len(got), len(all))
+	}
+	if got := (assemble.Environment{Pool: "cpu-heavy"}).ServedPools(all).Names(); !reflect.DeepEqual(got, []string{"cpu-heavy"}) {
+		t.Errorf("served are %v, want the pool named", got)
+	}
+}
+
+const environmentPage = "../../docs/environment.md"
+
+// UPDATE_GOLDEN=1 writes the page.
+func TestTheEnvironmentIsDocumented(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("# Environment\n\nWhat functions and container workers are told by environment variables. This page is made from `assemble.Variables`.\n" +
+		"Region, endpoints and credentials are the AWS SDK's own variables.\n\n| variable | default | allowed | meaning |\n|---|---|---|---|\n")
+	for _, v := range assemble.Variables {
+		def := "none"
+		if v.Default != "" {
+			def = "`" + v.Default + "`"
+		}
+		meaning := v.Meaning
+		if v.Secret {
+			meaning += " A secret: never logged."
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", v.Name, def, v.Bound, meaning)
+	}
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(environmentPage, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written, err := os.ReadFile(environmentPage)
+	if err != nil || string(written) != page.String() {
+		t.Errorf("docs/environment.md is out of date (%v); run the test with UPDATE_GOLDEN=1", err)
+	}
+}
