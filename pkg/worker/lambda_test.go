@@ -210,6 +210,27 @@ func TestSettledMessagesAreDeletedBeforeASlowBatchMateEnds(t *testing.T) {
 	})
 }
 
+func TestFunctionKeepsTheMessageOfALongAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, nil)
+		worker.Handle(b.worker, "work", func(context.Context, *worker.Attempt) error {
+			for range 20 {
+				time.Sleep(10 * time.Second)
+				if visible, inFlight := b.messages("belfry-fast-io"); visible != 0 || inFlight != 1 {
+					t.Errorf("%d visible, %d hidden while it runs; want 0, 1", visible, inFlight)
+				}
+			}
+			return nil
+		})
+		at := soon(0)
+		b.oneOff("long", at, func(d *job.Definition) { d.Timeout = job.Duration(5 * time.Minute) })
+		time.Sleep(time.Until(at))
+		if failed := invoke(b, b.worker.Lambda(), deliver(b, "belfry-fast-io", 15*time.Minute), 15*time.Minute); len(failed) != 0 {
+			t.Errorf("%v stay, want none", failed)
+		}
+	})
+}
+
 func TestFunctionRefusesAQueueOfNoPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, nil)

@@ -231,3 +231,33 @@ func TestIdleWorkerPollsSeldom(t *testing.T) {
 		}
 	})
 }
+
+func TestBurstIsMetByManyPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, func(o *worker.Options) { o.Pools[0].Slots, o.Pools[0].Waiting = 200, 200 })
+		b.sqsCall = func(c fault.Call) fault.Action {
+			if c.Operation == "ReceiveMessage" {
+				return fault.Delay(100 * time.Millisecond) // as far away as that
+			}
+			return fault.Pass
+		}
+		var mu sync.Mutex
+		var last time.Time
+		worker.Handle(b.worker, "work", func(context.Context, *worker.Attempt) error {
+			mu.Lock()
+			defer mu.Unlock()
+			last = time.Now()
+			return nil
+		})
+		at := soon(0)
+		for i := range 200 {
+			b.oneOff(fmt.Sprintf("job-%d", i), at, nil)
+		}
+		b.start()
+		defer b.quit()
+		time.Sleep(time.Minute)
+		if took := last.Sub(at); took > 700*time.Millisecond {
+			t.Errorf("the last of 200 started %v after the second; one poll after the other takes 2 s", took)
+		}
+	})
+}
