@@ -19,7 +19,16 @@ type conditionRow struct {
 }
 
 func dynamoConditionCases() []Case {
-	rows := []conditionRow{
+	rows := append(comparisons(), functions()...)
+	cases := make([]Case, len(rows))
+	for i, row := range rows {
+		cases[i] = row.asCase()
+	}
+	return cases
+}
+
+func comparisons() []conditionRow {
+	return []conditionRow{
 		{"s = :v", doc{":v": "hello"}, true},
 		{"s <> :v", doc{":v": "hello"}, false},
 		{"s <> :v", doc{":v": 1}, true},
@@ -41,6 +50,11 @@ func dynamoConditionCases() []Case {
 		{"s IN (:a, :b)", doc{":a": "no", ":b": "hello"}, true},
 		{"s IN (:a, :b)", doc{":a": "no", ":b": 5}, false},
 		{":v IN (s, n)", doc{":v": 10}, true},
+	}
+}
+
+func functions() []conditionRow {
+	return []conditionRow{
 		{"attribute_exists(s)", nil, true},
 		{"attribute_exists(m.k)", nil, true},
 		{"attribute_exists(m.nothing)", nil, false},
@@ -80,11 +94,6 @@ func dynamoConditionCases() []Case {
 		{"ss = :v", doc{":v": stringSet{"y", "x"}}, true},
 		{"l = :v", doc{":v": []any{"x", 1}}, false},
 	}
-	cases := make([]Case, len(rows))
-	for i, row := range rows {
-		cases[i] = row.asCase()
-	}
-	return cases
 }
 
 func (row conditionRow) asCase() Case {

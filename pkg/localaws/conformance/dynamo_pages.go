@@ -14,7 +14,7 @@ func dynamoPageCases() []Case {
 		onDynamoDB("Limit counts before the filter, so a page may be empty and not the last", limitBeforeFilter),
 		onDynamoDB("a page ends at 1 MB, counted before the filter", megabytePage),
 		onDynamoDB("COUNT counts without items", func(d database) {
-			table := d.numbered("pages", 5)
+			table := d.numbered(5)
 			out, err := d.client.Query(d.ctx, &dynamodb.QueryInput{TableName: table, KeyConditionExpression: aws.String("pk = :p"), FilterExpression: aws.String("x > :x"),
 				Select: types.SelectCount, ExpressionAttributeValues: values(doc{":p": "a", ":x": 2})})
 			done(d, out, err)
@@ -23,7 +23,7 @@ func dynamoPageCases() []Case {
 			}
 		}),
 		onDynamoDB("a query continues after a start key that has been deleted", func(d database) {
-			table := d.numbered("pages", 5)
+			table := d.numbered(5)
 			out, err := d.client.Query(d.ctx, &dynamodb.QueryInput{TableName: table, KeyConditionExpression: aws.String("pk = :p"),
 				ExclusiveStartKey: values(doc{"pk": "a", "sk": number("2.5")}), ExpressionAttributeValues: values(doc{":p": "a"})})
 			d.want("what follows", pick(plainAll(done(d, out, err).Items), "sk"), []any{number("3"), number("4")})
@@ -43,7 +43,7 @@ func dynamoPageCases() []Case {
 			d.wantSegments(table, 40)
 		}),
 		onDynamoDB("a scan filters and projects", func(d database) {
-			out, err := d.client.Scan(d.ctx, &dynamodb.ScanInput{TableName: d.numbered("pages", 5), FilterExpression: aws.String("x >= :x"),
+			out, err := d.client.Scan(d.ctx, &dynamodb.ScanInput{TableName: d.numbered(5), FilterExpression: aws.String("x >= :x"),
 				ProjectionExpression: aws.String("x"), ExpressionAttributeValues: values(doc{":x": 3})})
 			d.want("what is found", plainAll(done(d, out, err).Items), []doc{{"x": 3}, {"x": 4}})
 		}),
@@ -51,9 +51,9 @@ func dynamoPageCases() []Case {
 }
 
 // numbered makes a table of n items of one partition; x is the sort key again.
-func (d database) numbered(name string, n int) *string {
+func (d database) numbered(n int) *string {
 	d.Helper()
-	table := d.create(name, "sk:N")
+	table := d.create("pages", "sk:N")
 	for i := range n {
 		d.put(table, doc{"pk": "a", "sk": i, "x": i})
 	}
@@ -61,7 +61,7 @@ func (d database) numbered(name string, n int) *string {
 }
 
 func limitBeforeFilter(d database) {
-	in := &dynamodb.QueryInput{TableName: d.numbered("pages", 6), KeyConditionExpression: aws.String("pk = :p"), FilterExpression: aws.String("x = :x"),
+	in := &dynamodb.QueryInput{TableName: d.numbered(6), KeyConditionExpression: aws.String("pk = :p"), FilterExpression: aws.String("x = :x"),
 		Limit: aws.Int32(2), ExpressionAttributeValues: values(doc{":p": "a", ":x": 4})}
 	for i, want := range []int32{0, 0, 1} {
 		out, err := d.client.Query(d.ctx, in)

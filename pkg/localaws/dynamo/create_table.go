@@ -55,7 +55,7 @@ type warmThroughput struct{ ReadUnitsPerSecond, WriteUnitsPerSecond int64 }
 type encryption struct {
 	Enabled        bool
 	SSEType        string `json:",omitempty"`
-	KMSMasterKeyId string `json:",omitempty"`
+	KMSMasterKeyID string `json:"KMSMasterKeyId,omitempty"`
 }
 
 type streamSpecification struct {

@@ -12,7 +12,7 @@ import (
 type tableDescription struct {
 	TableName                 string
 	TableArn                  string
-	TableId                   string
+	TableID                   string `json:"TableId"`
 	TableStatus               string
 	CreationDateTime          json.Number
 	KeySchema                 []keyElement
@@ -92,7 +92,7 @@ func (s *Service) answerTable(member, name, status string) ([]byte, error) {
 
 func (t *table) describe(tx kv.Tx, status string) tableDescription {
 	d := tableDescription{
-		TableName: t.Name, TableArn: t.arn, TableId: t.ID, TableStatus: status, CreationDateTime: epoch(t),
+		TableName: t.Name, TableArn: t.arn, TableID: t.ID, TableStatus: status, CreationDateTime: epoch(t),
 		KeySchema: t.Key.elements(), DeletionProtectionEnabled: t.Protected,
 		ProvisionedThroughput: t.Echo.throughput(), OnDemandThroughput: t.Echo.OnDemandThroughput, WarmThroughput: t.Echo.warm(),
 	}
@@ -107,7 +107,7 @@ func (t *table) describe(tx kv.Tx, status string) tableDescription {
 		d.TableClassSummary = &classSummary{t.Echo.TableClass}
 	}
 	if sse := t.Echo.SSESpecification; sse != nil && sse.Enabled {
-		d.SSEDescription = &encryptionDescription{Status: "ENABLED", SSEType: "KMS", KMSMasterKeyArn: sse.KMSMasterKeyId}
+		d.SSEDescription = &encryptionDescription{Status: "ENABLED", SSEType: "KMS", KMSMasterKeyArn: sse.KMSMasterKeyID}
 	}
 	if t.Stream.View != "" {
 		d.StreamSpecification = &streamSpecification{true, t.Stream.View}

@@ -74,9 +74,12 @@ func (s *Service) SweepExpired(now time.Time) (int, error) {
 }
 
 func (s *Service) sweepTable(tx kv.Tx, name string, now time.Time) (int, error) {
+	if tx.Get(catalogSpace, []byte(name)) == nil {
+		return 0, nil // deleted meanwhile
+	}
 	t, err := s.lookup(tx, name)
 	if err != nil {
-		return 0, nil // deleted meanwhile
+		return 0, err
 	}
 	rows := expiredRows(tx, t, now)
 	for _, row := range rows {

@@ -44,7 +44,10 @@ func readIterator(text string, now time.Time) (iterator, error) {
 }
 
 func (s *Service) getShardIterator(body []byte) ([]byte, error) {
-	in := struct{ StreamArn, ShardId, ShardIteratorType, SequenceNumber string }{}
+	in := struct {
+		StreamArn, ShardIteratorType, SequenceNumber string
+		ShardID                                      string `json:"ShardId"`
+	}{}
 	if err := decodeControl("GetShardIterator", body, &in); err != nil {
 		return nil, err
 	}
@@ -52,8 +55,8 @@ func (s *Service) getShardIterator(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.ShardId != shardID {
-		return nil, modelFault("ResourceNotFoundException", "Requested resource not found: Shard does not exist: "+in.ShardId)
+	if in.ShardID != shardID {
+		return nil, modelFault("ResourceNotFoundException", "Requested resource not found: Shard does not exist: "+in.ShardID)
 	}
 	oldest, newest := s.streamEnds(t)
 	place := iterator{Stream: in.StreamArn, Made: time.Now().Unix()}

@@ -104,7 +104,7 @@ func (s *Service) findStream(arn string) (*table, error) {
 }
 
 type shard struct {
-	ShardId             string
+	ShardID             string `json:"ShardId"`
 	SequenceNumberRange sequenceRange
 }
 
@@ -112,10 +112,13 @@ type sequenceRange struct{ StartingSequenceNumber string }
 
 func (s *Service) describeStream(body []byte) ([]byte, error) {
 	in := struct {
-		StreamArn             string
-		ExclusiveStartShardId string
-		Limit                 *int
-		ShardFilter           *struct{ ShardId, Type string }
+		StreamArn    string
+		StartShardID string `json:"ExclusiveStartShardId"`
+		Limit        *int
+		ShardFilter  *struct {
+			ShardID string `json:"ShardId"`
+			Type    string
+		}
 	}{}
 	if err := decodeControl("DescribeStream", body, &in); err != nil {
 		return nil, err
@@ -125,7 +128,7 @@ func (s *Service) describeStream(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	shards := []shard{{shardID, sequenceRange{sequenceNumber(make([]byte, 8))}}}
-	if in.ExclusiveStartShardId != "" || in.ShardFilter != nil {
+	if in.StartShardID != "" || in.ShardFilter != nil {
 		shards = []shard{} // nothing comes after the only shard, which has no children
 	}
 	return json.Marshal(map[string]any{"StreamDescription": map[string]any{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 // maxGroup bounds how many Updates share one commit, so that the first of
@@ -58,7 +59,7 @@ func (b *Bolt) View(fn func(Tx) error) error {
 	err := b.db.View(func(tx *bbolt.Tx) error {
 		return fn(&boltTx{tx: tx, readOnly: true})
 	})
-	if errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	}
 	return err

@@ -8,8 +8,11 @@ package kv
 // each sees all earlier ones and none of it is visible when its function
 // returns an error. View calls see one consistent state.
 type Engine interface {
+	// View runs fn on one consistent state and returns its error.
 	View(fn func(Tx) error) error
+	// Update runs fn alone and keeps its writes if it returns nil.
 	Update(fn func(Tx) error) error
+	// Close releases the engine; nothing that an Update returned for is lost.
 	Close() error
 }
 
@@ -21,6 +24,7 @@ type Tx interface {
 	Get(space string, key []byte) []byte
 	// Put keeps key and value: the caller must not change them afterwards.
 	Put(space string, key, value []byte)
+	// Delete removes key; an absent key is no error.
 	Delete(space string, key []byte)
 	// Ascend visits keys >= from in order (all keys when from is nil) until
 	// visit returns false. The space must not be changed by visit.

@@ -91,9 +91,9 @@ func readKind(r *jsonread.Reader, kind Kind, level int) (Value, error) {
 		return Value{Kind: L, List: list}, err
 	case SS, NS, BS:
 		return readSet(r, kind)
-	default:
-		return readScalar(r, kind)
+	case S, N, B, Absent:
 	}
+	return readScalar(r, kind)
 }
 
 func readScalar(r *jsonread.Reader, kind Kind) (Value, error) {
@@ -101,13 +101,12 @@ func readScalar(r *jsonread.Reader, kind Kind) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	switch kind {
-	case N:
-		if text == "" {
-			return Value{}, &Invalid{"The parameter cannot be converted to a numeric value"}
-		}
+	switch {
+	case kind == N && text == "":
+		return Value{}, &Invalid{"The parameter cannot be converted to a numeric value"}
+	case kind == N:
 		return Number(text)
-	case B:
+	case kind == B:
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
 			return Value{}, &Invalid{"One or more parameter values were invalid: a binary value is not valid base64"}
@@ -131,7 +130,7 @@ func readSet(r *jsonread.Reader, kind Kind) (Value, error) {
 		return Value{}, err
 	}
 	if len(members) == 0 {
-		return Value{}, &Invalid{emptySet(kind)}
+		return Value{}, &Invalid{emptySets[kind]}
 	}
 	members = SortSet(members)
 	for i := 1; i < len(members); i++ {
@@ -151,25 +150,16 @@ func SortSet(members []Value) []Value {
 	return members
 }
 
-func emptySet(kind Kind) string {
-	const head = "One or more parameter values were invalid: "
-	switch kind {
-	case NS:
-		return head + "An number set  may not be empty"
-	case BS:
-		return head + "Binary sets should not be empty"
-	default:
-		return head + "An string set  may not be empty"
-	}
+// emptySets are the service's wordings, spaces and grammar included.
+var emptySets = map[Kind]string{
+	SS: "One or more parameter values were invalid: An string set  may not be empty",
+	NS: "One or more parameter values were invalid: An number set  may not be empty",
+	BS: "One or more parameter values were invalid: Binary sets should not be empty",
 }
 
 func duplicates(kind Kind, given []string) string {
-	switch kind {
-	case SS:
+	if kind == SS {
 		return "One or more parameter values were invalid: Input collection [" + strings.Join(given, ", ") + "] contains duplicates."
-	case BS:
-		return "One or more parameter values were invalid: Input collection of type BS contains duplicates."
-	default:
-		return "Input collection contains duplicates"
 	}
+	return "Input collection contains duplicates"
 }

@@ -37,9 +37,9 @@ func appendValue(dst []byte, v Value) []byte {
 		return dst
 	case S, N, B:
 		return appendText(dst, v.Text)
-	default:
-		return dst
+	case NULL, Absent:
 	}
+	return dst
 }
 
 func appendText(dst []byte, text string) []byte {
@@ -78,6 +78,10 @@ func (r *recordReader) item() Item {
 
 func (r *recordReader) value() Value {
 	v := Value{Kind: Kind(r.byte())}
+	if v.Kind > BS {
+		r.broken = true
+		return Value{}
+	}
 	switch v.Kind {
 	case BOOL:
 		v.Bool = r.byte() == 1
@@ -95,7 +99,7 @@ func (r *recordReader) value() Value {
 	case S, N, B:
 		v.Text = r.string()
 	case NULL:
-	default:
+	case Absent:
 		r.broken = true
 	}
 	return v

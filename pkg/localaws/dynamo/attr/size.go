@@ -37,9 +37,9 @@ func (v Value) Size() int {
 		return size
 	case M:
 		return 3 + len(v.Map) + v.Map.Size()
-	default:
-		return 0
+	case Absent:
 	}
+	return 0
 }
 
 func numberSize(text string) int {

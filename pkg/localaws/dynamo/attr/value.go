@@ -46,18 +46,9 @@ func KindOf(name string) Kind {
 func (k Kind) IsSet() bool { return k == SS || k == NS || k == BS }
 
 // Member is the type of a set's members.
-func (k Kind) Member() Kind {
-	switch k {
-	case SS:
-		return S
-	case NS:
-		return N
-	case BS:
-		return B
-	default:
-		return Absent
-	}
-}
+func (k Kind) Member() Kind { return members[k] }
+
+var members = [...]Kind{SS: S, NS: N, BS: B}
 
 // Value is one attribute value. The zero value is Absent.
 type Value struct {
@@ -67,9 +58,6 @@ type Value struct {
 	List []Value // L; the members of a set, sorted by their order
 	Map  Item    // M
 }
-
-// Text values.
-func String(s string) Value { return Value{Kind: S, Text: s} }
 
 // Item is attributes sorted by name.
 type Item []Attribute
@@ -160,14 +148,13 @@ func (v Value) Compare(other Value) (order int, ok bool) {
 	if v.Kind != other.Kind {
 		return 0, false
 	}
-	switch v.Kind {
-	case S, B:
-		return strings.Compare(v.Text, other.Text), true
-	case N:
+	if v.Kind == N {
 		return compareNumbers(v.Text, other.Text), true
-	default:
-		return 0, false
 	}
+	if v.Kind == S || v.Kind == B {
+		return strings.Compare(v.Text, other.Text), true
+	}
+	return 0, false
 }
 
 // Depth counts nested levels: 1 for a scalar.

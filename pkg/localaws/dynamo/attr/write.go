@@ -33,8 +33,9 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		dst = append(dst, "true"...)
 	case M:
 		dst = v.Map.AppendJSON(dst)
-	default:
+	case L, SS, NS, BS:
 		dst = v.appendList(dst)
+	case Absent: // never stored
 	}
 	return append(dst, '}')
 }

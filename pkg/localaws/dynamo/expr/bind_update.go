@@ -65,7 +65,7 @@ func (s *Scope) checkAction(a action) error {
 		kind := s.value(a.value.value).Kind
 		if !kind.IsSet() && (a.section == "DELETE" || kind != attr.N) {
 			return invalidf(updateSection, "Incorrect operand type for operator or function; operator: %s, operand type: %s, typeSet: ALLOWED_FOR_%s_OPERAND",
-				a.section, longName(kind), a.section)
+				a.section, longNames[kind], a.section)
 		}
 	}
 	return nil
@@ -90,21 +90,8 @@ func (s *Scope) checkCall(o operand) error {
 	return nil
 }
 
-func longName(kind attr.Kind) string {
-	switch kind {
-	case attr.S:
-		return "STRING"
-	case attr.N:
-		return "NUMBER"
-	case attr.B:
-		return "BINARY"
-	case attr.BOOL:
-		return "BOOLEAN"
-	case attr.M:
-		return "MAP"
-	case attr.L:
-		return "LIST"
-	default:
-		return kind.String()
-	}
+// longNames are the types as this one message calls them.
+var longNames = map[attr.Kind]string{
+	attr.S: "STRING", attr.N: "NUMBER", attr.B: "BINARY", attr.BOOL: "BOOLEAN", attr.NULL: "NULL", attr.M: "MAP", attr.L: "LIST",
+	attr.SS: "SS", attr.NS: "NS", attr.BS: "BS",
 }

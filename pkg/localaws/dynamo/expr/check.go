@@ -71,9 +71,9 @@ func (s *Scope) checkBetween(section string, n *node) error {
 		return nil
 	}
 	from, to := s.value(low.value), s.value(high.value)
-	order, comparable := from.Compare(to)
+	order, ordered := from.Compare(to)
 	switch {
-	case !comparable:
+	case !ordered:
 		return invalidf(section, "The BETWEEN operator requires same data type for lower and upper bounds; "+
 			"lower bound operand: %s, upper bound operand: %s", show(from), show(to))
 	case order > 0:

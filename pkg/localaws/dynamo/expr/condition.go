@@ -89,8 +89,8 @@ func compares(op string, a, b attr.Value) bool {
 	if op == "=" {
 		return a.Equal(b)
 	}
-	order, comparable := a.Compare(b)
-	if !comparable {
+	order, ordered := a.Compare(b)
+	if !ordered {
 		return false
 	}
 	switch op {
@@ -122,14 +122,14 @@ func (s *Scope) operand(o operand, item attr.Item) attr.Value {
 		return s.lookup(item, o.path)
 	case operandValue:
 		return s.value(o.value)
-	default:
-		return size(s.operand(o.args[0], item))
+	case operandCall:
 	}
+	return size(s.operand(o.args[0], item))
 }
 
 // size is Absent for types that have none, so that comparisons are false.
 func size(v attr.Value) attr.Value {
-	n := 0
+	var n int
 	switch v.Kind {
 	case attr.S:
 		n = v.Runes()
@@ -139,7 +139,7 @@ func size(v attr.Value) attr.Value {
 		n = len(v.Map)
 	case attr.L, attr.SS, attr.NS, attr.BS:
 		n = len(v.List)
-	default:
+	case attr.Absent, attr.N, attr.BOOL, attr.NULL:
 		return attr.Value{}
 	}
 	return attr.Value{Kind: attr.N, Text: strconv.Itoa(n)}

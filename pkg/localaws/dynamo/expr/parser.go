@@ -121,14 +121,11 @@ func (p *parser) path() (path, error) {
 
 func (p *parser) pathName() (element, error) {
 	t := p.peek()
-	switch t.kind {
-	case tokenName:
-	case tokenWord:
-		if isReserved(t.text) {
-			return element{}, p.invalid("Attribute name is a reserved keyword; reserved keyword: %s", t.text)
-		}
-	default:
+	if t.kind != tokenName && t.kind != tokenWord {
 		return element{}, p.syntax()
+	}
+	if t.kind == tokenWord && isReserved(t.text) {
+		return element{}, p.invalid("Attribute name is a reserved keyword; reserved keyword: %s", t.text)
 	}
 	p.next()
 	return element{name: t.text, placeholder: t.kind == tokenName}, nil

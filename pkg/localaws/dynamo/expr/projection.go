@@ -75,17 +75,11 @@ func restAfter(paths []path, first element) (rest []path, whole bool) {
 }
 
 func projectValue(value attr.Value, paths []path) attr.Value {
-	switch value.Kind {
-	case attr.M:
-		if fields := projectItem(value.Map, paths); len(fields) > 0 {
-			return attr.Value{Kind: attr.M, Map: fields}
-		}
-	case attr.L:
-		if list := projectList(value.List, paths); len(list) > 0 {
-			return attr.Value{Kind: attr.L, List: list}
-		}
+	part := attr.Value{Kind: value.Kind, Map: projectItem(value.Map, paths), List: projectList(value.List, paths)}
+	if value.Kind.IsSet() || len(part.Map) == 0 && len(part.List) == 0 {
+		return attr.Value{}
 	}
-	return attr.Value{}
+	return part
 }
 
 func projectList(list []attr.Value, paths []path) []attr.Value {

@@ -133,6 +133,7 @@ func (s *Scope) useOperand(section string, o operand) error {
 		return s.usePath(section, o.path)
 	case operandValue:
 		return s.useValue(section, o.value)
+	case operandCall:
 	}
 	for _, arg := range o.args {
 		if err := s.useOperand(section, arg); err != nil {
