@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
-	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 )
+
+var nightly = job.Ref{Tenant: job.DefaultTenant, Job: "nightly"}
 
 func scheduledAt(at time.Time) *job.Execution {
 	return &job.Execution{Ref: nightly, Key: job.ScheduledKey(at), Revision: 3, Epoch: 7, Status: job.Scheduled, Pool: job.DefaultPool,
@@ -22,8 +23,8 @@ func TestReadingAnExecution(t *testing.T) {
 	ended := scheduledAt(noon.Add(-30 * time.Minute))
 	ended.Status, ended.Attempt, ended.FencingToken, ended.Reason, ended.ErrorCode = job.Dead, 5, 4294967301, lifecycle.AttemptsUsedUp, "HTTP_503"
 	ended.StartedAt, ended.FinishedAt, ended.Lease.Owner = noon.Add(-20*time.Minute), noon, "w1"
-	w := newWorld()
-	w.executions.execution = ended
+	w := newWorld(t)
+	w.service.Executions = showing{execution: ended}
 	const want = `{"id":"nightly~20260712T113000Z~v3","job":"nightly","kind":"scheduled","scheduled_at":"2026-07-12T11:30:00.000Z","status":"DEAD","ready":false,` +
 		`"attempt":5,"lost":0,"revision":3,"pool":"fast-io","created_at":"2026-07-12T11:00:00.001Z","available_at":"2026-07-12T11:30:00.001Z",` +
 		`"started_at":"2026-07-12T11:40:00.001Z","finished_at":"2026-07-12T12:00:00.001Z","fencing_token":4294967301,"owner":null,"lease_until":null,` +
@@ -59,9 +60,9 @@ func TestWhatIsReady(t *testing.T) {
 }
 
 func TestARangeIsListedAsMissedWithWhatItCovers(t *testing.T) {
-	w := newWorld()
-	w.lists.list = []job.Execution{{Ref: nightly, Key: job.RangeKey(noon), Revision: 3, Status: job.Missed, Reason: lifecycle.JobPaused,
-		Range: &job.Range{From: noon.Truncate(time.Second), To: noon.Truncate(time.Second).Add(time.Hour), Count: 61}}}
+	w := newWorld(t)
+	w.service.Lists = &listing{list: []job.Execution{{Ref: nightly, Key: job.RangeKey(noon), Revision: 3, Status: job.Missed, Reason: lifecycle.JobPaused,
+		Range: &job.Range{From: noon.Truncate(time.Second), To: noon.Truncate(time.Second).Add(time.Hour), Count: 61}}}}
 	answer := w.ask("GET", "/v1/jobs/nightly/executions", "").Body.String()
 	for _, part := range []string{`"id":"nightly~x-20260712T120000Z~v3"`, `"kind":"range"`, `"status":"MISSED"`, `"fencing_token":null`, `"reason_text":"the job was paused"`,
 		`"range":{"from":"2026-07-12T12:00:00.000Z","to":"2026-07-12T13:00:00.000Z","count":61}`} {
@@ -86,12 +87,13 @@ func TestListsLeaveOutWhatHasNotComeUnlessAsked(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			w := newWorld()
+			w, lists := newWorld(t), &listing{}
+			w.service.Lists = lists
 			answer := w.ask("GET", row.path, "")
 			if got := strings.TrimSpace(answer.Body.String()); got != `{"items":[],"next_cursor":null}` {
 				t.Fatalf("%d %s", answer.Code, got)
 			}
-			asked := w.lists.asked
+			asked := lists.asked
 			if !asked.Before.IsZero() != row.bounded || len(asked.Statuses) != row.statuses || asked.Ref != (job.Ref{Tenant: job.DefaultTenant, Job: row.job}) {
 				t.Errorf("asked %+v", asked)
 			}
@@ -126,9 +128,9 @@ func TestTheTimelineShowsWhenTheTimeHadCome(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			e := scheduledAt(row.scheduled)
 			e.AvailableAt, e.Timeline = row.available, row.entries
-			w := newWorld()
-			w.executions.execution = e
-			page := decode[client.Page[client.Entry]](t, w.ask("GET", "/v1/executions/"+e.ID()+"/timeline", "").Body)
+			w := newWorld(t)
+			w.service.Executions = showing{execution: e}
+			page := decode[client.Page[client.Entry]](t, w.ask("GET", "/v1/executions/"+e.ID()+"/timeline", ""))
 			var words []string
 			last := time.Time{}
 			for _, entry := range page.Items {
@@ -145,32 +147,53 @@ func TestTheTimelineShowsWhenTheTimeHadCome(t *testing.T) {
 	}
 }
 
-func TestRunningAJobNowTellsWhereItsExecutionIs(t *testing.T) {
-	w := newWorld()
-	w.jobs.head = enabledHead()
+func TestAManualRunIsListedReadAndCanceled(t *testing.T) {
+	w := newWorld(t).with(t, "nightly", nightlyJob)
 	answer := w.ask("POST", "/v1/jobs/nightly/run", "")
-	got := decode[client.Execution](t, answer.Body)
-	if answer.Code != 201 || got.Kind != "manual" || got.Actor != "anonymous" || !got.Ready || answer.Header().Get("Location") != "/v1/executions/"+got.ID {
-		t.Errorf("%d %v %+v", answer.Code, answer.Header(), got)
+	made := decode[client.Execution](t, answer)
+	if answer.Code != 201 || made.Kind != "manual" || made.Actor != "anonymous" || !made.Ready || answer.Header().Get("Location") != "/v1/executions/"+made.ID {
+		t.Errorf("%d %v %+v", answer.Code, answer.Header(), made)
+	}
+	if page := decode[client.Page[client.Execution]](t, w.ask("GET", "/v1/jobs/nightly/executions", "")); len(page.Items) != 1 || page.Items[0].ID != made.ID {
+		t.Errorf("listed are %+v", page.Items)
+	}
+	if got := decode[client.Execution](t, w.ask("GET", answer.Header().Get("Location"), "")); got.Status != job.Scheduled || got.FencingToken != nil {
+		t.Errorf("read is %+v", got)
+	}
+	if got := decode[client.Execution](t, w.ask("POST", "/v1/executions/"+made.ID+"/cancel", "")); got.Status != job.Canceled || got.Reason != client.Text(lifecycle.CancelRequested) || got.FinishedAt.IsZero() {
+		t.Errorf("canceled is %+v", got)
+	}
+	if p := problemOf(t, w.ask("POST", "/v1/executions/"+made.ID+"/cancel", "")); p.Status != 409 || p.Code != job.CodeStateConflict {
+		t.Errorf("canceled again: %+v", p)
+	}
+	if p := problemOf(t, w.ask("GET", "/v1/executions/nightly~20260101T000000Z~v1", "")); p.Status != 404 {
+		t.Errorf("one that is not: %+v", p)
 	}
 }
 
-func TestCancelingWhatHasEndedIsAConflict(t *testing.T) {
-	w := newWorld()
-	w.executions.execution = scheduledAt(noon)
-	w.executions.execution.Status = job.Succeeded
-	if p := problemOf(t, w.ask("POST", "/v1/executions/nightly~20260712T120000Z~v3/cancel", "")); p.Status != 409 || p.Code != job.CodeStateConflict {
-		t.Errorf("%+v", p)
+func TestWhatIsMadeAheadIsListedOnlyWhenAskedFor(t *testing.T) {
+	w := newWorld(t).with(t, "often", logJob)
+	rows := map[string]int{"": 0, "?upcoming=true": 30, "?status=SCHEDULED&limit=7": 7, "?upcoming=true&status=RUNNING": 0}
+	for query, want := range rows {
+		page := decode[client.Page[client.Execution]](t, w.ask("GET", "/v1/jobs/often/executions"+query, ""))
+		if len(page.Items) != want {
+			t.Errorf("with %q %d are listed, want %d", query, len(page.Items), want)
+		}
+		for i := 1; i < len(page.Items); i++ {
+			if page.Items[i].ScheduledAt.After(page.Items[i-1].ScheduledAt.Time) {
+				t.Errorf("%s stands after %s", page.Items[i].ID, page.Items[i-1].ID)
+			}
+		}
 	}
 }
 
 func TestARequestToStopIsShownWhileTheExecutionRuns(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	e := scheduledAt(noon)
 	e.Status, e.Attempt, e.Lease = job.Running, 1, job.Lease{Owner: "w1", Until: noon.Add(15 * time.Second)}
 	e.Cancel = &job.Cancel{At: noon, By: "ada"}
-	w.executions.execution = e
-	got := decode[client.Execution](t, w.ask("POST", "/v1/executions/nightly~20260712T120000Z~v3/cancel", "").Body)
+	w.service.Executions = showing{execution: e}
+	got := decode[client.Execution](t, w.ask("POST", "/v1/executions/nightly~20260712T120000Z~v3/cancel", ""))
 	if got.Cancel == nil || got.Cancel.By != "ada" || got.Owner != "w1" || got.Status != job.Running {
 		t.Errorf("%+v", got)
 	}
@@ -181,7 +204,7 @@ type reconcilerStub struct{ err error }
 func (s reconcilerStub) Reconcile(context.Context) (int, int, error) { return 12, 3, s.err }
 
 func TestReconciling(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	if p := problemOf(t, w.ask("POST", "/v1/reconcile", "")); p.Code != job.CodeNotSupported {
 		t.Errorf("without a reconciler: %+v", p)
 	}
@@ -196,7 +219,7 @@ func TestReconciling(t *testing.T) {
 }
 
 func TestHealthSaysWhetherTheServiceCanServe(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	if got := w.ask("GET", "/v1/health", "").Body.String(); !strings.Contains(got, `"status":"ok","version":"test","tzdb":"20`) || !strings.Contains(got, `"time":"2026-07-12T12:00:00.001Z"`) {
 		t.Errorf("got %s", got)
 	}
@@ -205,5 +228,3 @@ func TestHealthSaysWhetherTheServiceCanServe(t *testing.T) {
 		t.Errorf("got %d", answer.Code)
 	}
 }
-
-var _ control.Clock = stopped{}

@@ -12,20 +12,10 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-func decode[T any](t *testing.T, body interface{ Bytes() []byte }) T {
-	t.Helper()
-	var out T
-	if err := json.Unmarshal(body.Bytes(), &out); err != nil {
-		t.Fatalf("%v in %s", err, body.Bytes())
-	}
-	return out
-}
-
 func TestPuttingAJob(t *testing.T) {
 	t.Run("that is new creates revision 1 and tells the times that appear", func(t *testing.T) {
-		w := newWorld()
-		answer := w.ask("PUT", "/v1/jobs/nightly", `{"schedule":{"cron":"30 3 * * *","zone":"Europe/Berlin"},"target":{"log":{}}}`)
-		got := decode[client.PutResult](t, answer.Body)
+		answer := newWorld(t).ask("PUT", "/v1/jobs/nightly", nightlyJob)
+		got := decode[client.PutResult](t, answer)
 		if answer.Code != 201 || answer.Header().Get("ETag") != `"1"` || got.Action != "created" || got.Revision != 1 || got.State != job.Enabled {
 			t.Errorf("%d %v %+v", answer.Code, answer.Header(), got)
 		}
@@ -34,36 +24,35 @@ func TestPuttingAJob(t *testing.T) {
 		}
 	})
 	t.Run("with another schedule is an edit", func(t *testing.T) {
-		w := newWorld()
-		w.jobs.head, w.jobs.revision = enabledHead(), enabledRevision()
-		answer := w.ask("PUT", "/v1/jobs/nightly", `{"schedule":{"cron":"30 4 * * *","zone":"Europe/Berlin"},"target":{"log":{}}}`, `If-Match: "3"`)
-		got := decode[client.PutResult](t, answer.Body)
-		if answer.Code != 200 || got.Action != "updated" || got.Revision != 4 || len(got.Vanish) == 0 || len(w.jobs.changed) != 1 {
+		w := newWorld(t).with(t, "nightly", nightlyJob)
+		answer := w.ask("PUT", "/v1/jobs/nightly", strings.Replace(nightlyJob, "30 3", "30 4", 1), `If-Match: "1"`)
+		got := decode[client.PutResult](t, answer)
+		if answer.Code != 200 || got.Action != "updated" || got.Revision != 2 || answer.Header().Get("ETag") != `"2"` ||
+			got.Vanish[0].String() != "2026-07-13T01:30:00.000Z" || got.Appear[0].String() != "2026-07-13T02:30:00.000Z" {
 			t.Errorf("%d %+v", answer.Code, got)
 		}
 	})
 	t.Run("as it is changes nothing", func(t *testing.T) {
-		w := newWorld()
-		w.jobs.head, w.jobs.revision = enabledHead(), enabledRevision()
-		answer := w.ask("PUT", "/v1/jobs/nightly", `{"schedule":{"cron":"30 3 * * *","zone":"Europe/Berlin"},"target":{"log":{}}}`)
-		got := decode[client.PutResult](t, answer.Body)
-		if got.Action != "unchanged" || got.Revision != 3 || len(w.jobs.changed) != 0 || !strings.Contains(answer.Body.String(), `"appear":[],"vanish":[]`) {
+		w := newWorld(t).with(t, "nightly", nightlyJob)
+		before := w.epoch(t, "nightly")
+		answer := w.ask("PUT", "/v1/jobs/nightly", nightlyJob)
+		if got := decode[client.PutResult](t, answer); got.Action != "unchanged" || got.Revision != 1 || w.epoch(t, "nightly") != before ||
+			!strings.Contains(answer.Body.String(), `"appear":[],"vanish":[]`) {
 			t.Errorf("%d %s", answer.Code, answer.Body)
 		}
 	})
 	t.Run("in a dry run writes nothing", func(t *testing.T) {
-		w := newWorld()
+		w := newWorld(t)
 		answer := w.ask("PUT", "/v1/jobs/nightly?dry_run=true", logJob)
-		got := decode[client.PutResult](t, answer.Body)
-		if answer.Code != 200 || !got.DryRun || got.Action != "created" || len(w.jobs.changed) != 0 {
+		if got := decode[client.PutResult](t, answer); answer.Code != 200 || !got.DryRun || got.Action != "created" || w.epoch(t, "nightly") != 0 {
 			t.Errorf("%d %+v", answer.Code, got)
 		}
 	})
-	for name, header := range map[string]string{"only if it is absent": "If-None-Match: *", "at a revision that has passed": `If-Match: "2"`} {
+	for name, header := range map[string]string{"only if it is absent": "If-None-Match: *", "at a revision that is not current": `If-Match: "2"`} {
 		t.Run(name+" fails when it is not so", func(t *testing.T) {
-			w := newWorld()
-			w.jobs.head, w.jobs.revision = enabledHead(), enabledRevision()
-			if answer := w.ask("PUT", "/v1/jobs/nightly", logJob, header); answer.Code != 412 || len(w.jobs.changed) != 0 {
+			w := newWorld(t).with(t, "nightly", nightlyJob)
+			before := w.epoch(t, "nightly")
+			if answer := w.ask("PUT", "/v1/jobs/nightly", logJob, header); answer.Code != 412 || w.epoch(t, "nightly") != before {
 				t.Errorf("%d %s", answer.Code, answer.Body)
 			}
 		})
@@ -71,23 +60,20 @@ func TestPuttingAJob(t *testing.T) {
 }
 
 func TestReadingAJobShowsItsDefinitionAndItsRevisionAsETag(t *testing.T) {
-	w := newWorld()
-	w.jobs.head, w.jobs.revision = enabledHead(), enabledRevision()
-	answer := w.ask("GET", "/v1/jobs/nightly", "")
-	const want = `{"job":"nightly","state":"ENABLED","revision":3,"epoch":7,"pool":"fast-io",` +
+	answer := newWorld(t).with(t, "nightly", nightlyJob).ask("GET", "/v1/jobs/nightly", "")
+	const want = `{"job":"nightly","state":"ENABLED","revision":1,"epoch":1,"pool":"fast-io",` +
 		`"schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"next_fire_at":"2026-07-13T01:30:00.000Z","last_scheduled_at":null,` +
-		`"created_at":"2026-07-12T11:00:00.001Z","updated_at":"2026-07-12T11:59:00.001Z","changed_by":"ada","reason":null,"reason_text":null,` +
+		`"created_at":"2026-07-12T12:00:00.001Z","updated_at":"2026-07-12T12:00:00.001Z","changed_by":"anonymous","reason":null,"reason_text":null,` +
 		`"definition":{"job":"nightly","schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"target":{"log":{}},"pool":"fast-io",` +
 		`"priority":"normal","timeout":"1m","retry":{"max_attempts":5,"base":"1s","max":"5m","max_age":"1d","max_lost":3},"concurrency":"ALLOW",` +
 		`"misfire":{"policy":"FIRE_ONCE","window":"1d","max":1000,"tolerance":"1m"}}}`
-	if got := strings.TrimSpace(answer.Body.String()); got != want || answer.Header().Get("ETag") != `"3"` {
+	if got := strings.TrimSpace(answer.Body.String()); got != want || answer.Header().Get("ETag") != `"1"` {
 		t.Errorf("ETag %s\n got %s\nwant %s", answer.Header().Get("ETag"), got, want)
 	}
 }
 
 func TestAJobWhoseGapIsNotRecordedYetShowsTheTimeAfterTheGap(t *testing.T) {
-	head := enabledHead()
-	head.NextFireAt, head.Gap = noon.Truncate(time.Second), &job.Gap{Then: noon.Add(time.Hour)}
+	head := &job.Head{NextFireAt: noon.Truncate(time.Second), Gap: &job.Gap{Then: noon.Add(time.Hour)}}
 	if got := showJob(head).NextFireAt.String(); got != "2026-07-12T13:00:00.001Z" {
 		t.Errorf("next is %s", got)
 	}
@@ -97,49 +83,70 @@ func TestAJobWhoseGapIsNotRecordedYetShowsTheTimeAfterTheGap(t *testing.T) {
 	}
 }
 
-func TestListsHaveACursorUntilTheLastPage(t *testing.T) {
-	w := newWorld()
-	w.jobs.head = enabledHead()
-	first := w.ask("GET", "/v1/jobs", "")
-	page := decode[client.Page[client.Job]](t, first.Body)
-	if len(page.Items) != 1 || page.NextCursor != "second" {
-		t.Errorf("first page: %+v", page)
+func TestListsHaveACursorUntilTheLastPageAndLeaveOutDeletedJobs(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		w.with(t, name, nightlyJob)
 	}
-	if last := w.ask("GET", "/v1/jobs?cursor=second", "").Body.String(); !strings.HasSuffix(strings.TrimSpace(last), `"next_cursor":null}`) {
-		t.Errorf("last page: %s", last)
+	w.ask("DELETE", "/v1/jobs/b", "")
+	seen, cursor := map[string]bool{}, ""
+	for range 10 {
+		answer := w.ask("GET", "/v1/jobs?limit=1&cursor="+cursor, "")
+		page := decode[client.Page[client.Job]](t, answer)
+		for _, j := range page.Items {
+			if seen[j.Job] || j.Definition != nil {
+				t.Errorf("%s is listed again, or with its definition", j.Job)
+			}
+			seen[j.Job] = true
+		}
+		if cursor = string(page.NextCursor); cursor == "" {
+			if !strings.HasSuffix(strings.TrimSpace(answer.Body.String()), `"next_cursor":null}`) {
+				t.Errorf("last page: %s", answer.Body)
+			}
+			break
+		}
+	}
+	if len(seen) != 3 || seen["b"] || cursor != "" {
+		t.Errorf("listed are %v, the cursor at last %q", seen, cursor)
+	}
+}
+
+func TestPausingAndResuming(t *testing.T) {
+	w := newWorld(t).with(t, "often", logJob)
+	for range 2 {
+		if got := decode[client.Job](t, w.ask("POST", "/v1/jobs/often/pause", "")); got.State != job.Paused || !got.NextFireAt.IsZero() {
+			t.Errorf("paused: %+v", got)
+		}
+	}
+	if got := decode[client.Fires](t, w.ask("GET", "/v1/jobs/often/next", "")); len(got.Items) != 0 {
+		t.Errorf("a paused job has coming times: %v", got.Items)
+	}
+	if got := decode[client.Job](t, w.ask("POST", "/v1/jobs/often/resume", "")); got.State != job.Enabled || got.NextFireAt.String() != "2026-07-12T12:00:10.000Z" {
+		t.Errorf("resumed: %+v", got)
+	}
+	if p := problemOf(t, w.ask("POST", "/v1/jobs/never/pause", "")); p.Status != 404 || p.Code != job.CodeNotFound {
+		t.Errorf("pausing what never was: %+v", p)
 	}
 }
 
 func TestDeleting(t *testing.T) {
-	deleted := enabledHead()
-	deleted.State = job.Deleted
-	rows := []struct {
-		name    string
-		head    *job.Head
-		status  int
-		written int
-	}{
-		{"a job ends it", enabledHead(), 204, 1},
-		{"a deleted job is no error and writes nothing", deleted, 204, 0},
-		{"what never was a job is not found", nil, 404, 0},
+	w := newWorld(t).with(t, "nightly", nightlyJob)
+	if p := problemOf(t, w.ask("DELETE", "/v1/jobs/nightly", "", `If-Match: "7"`)); p.Status != 412 || w.epoch(t, "nightly") != 1 {
+		t.Errorf("with a revision that is not current: %+v", p)
 	}
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			w := newWorld()
-			w.jobs.head = row.head
-			answer := w.ask("DELETE", "/v1/jobs/nightly", "")
-			if answer.Code != row.status || len(w.jobs.changed) != row.written {
-				t.Errorf("%d %s, %d writes", answer.Code, answer.Body, len(w.jobs.changed))
-			}
-		})
+	for _, name := range []string{"a job", "a deleted job"} {
+		if answer := w.ask("DELETE", "/v1/jobs/nightly", ""); answer.Code != 204 || answer.Body.Len() != 0 || w.epoch(t, "nightly") != 2 {
+			t.Errorf("%s: %d %s, epoch %d", name, answer.Code, answer.Body, w.epoch(t, "nightly"))
+		}
+	}
+	if p := problemOf(t, w.ask("DELETE", "/v1/jobs/never", "")); p.Status != 404 {
+		t.Errorf("what never was a job: %+v", p)
 	}
 }
 
 func TestNextFiresShowTheWallClockAndWhatAChangeOfClocksDid(t *testing.T) {
-	w := newWorld()
-	w.jobs.head, w.jobs.revision = enabledHead(), enabledRevision()
-	w.jobs.head.Schedule.Cron = "30 2 * * *"
-	got := decode[client.Fires](t, w.ask("GET", "/v1/jobs/nightly/next?count=1&after=2026-03-28T12:00:00Z", "").Body)
+	w := newWorld(t).with(t, "nightly", strings.Replace(nightlyJob, "30 3", "30 2", 1))
+	got := decode[client.Fires](t, w.ask("GET", "/v1/jobs/nightly/next?count=1&after=2026-03-28T12:00:00Z", ""))
 	if len(got.Items) != 1 || got.Items[0].At.String() != "2026-03-29T01:00:00.000Z" || got.Items[0].Local != "2026-03-29 03:00:00 +02:00" ||
 		!strings.Contains(string(got.Items[0].Note), "shifted") || got.Exhausted || got.Zone != "Europe/Berlin" || got.Description == "" {
 		t.Errorf("%+v", got)
@@ -147,12 +154,12 @@ func TestNextFiresShowTheWallClockAndWhatAChangeOfClocksDid(t *testing.T) {
 }
 
 func TestAScheduleCanBeTriedWithoutAJob(t *testing.T) {
-	w := newWorld()
-	got := decode[client.Fires](t, w.ask("POST", "/v1/schedule/next", `{"every":"10s","count":2}`).Body)
+	w := newWorld(t)
+	got := decode[client.Fires](t, w.ask("POST", "/v1/schedule/next", `{"every":"10s","count":2}`))
 	if len(got.Items) != 2 || got.Items[0].At.String() != "2026-07-12T12:00:10.000Z" || got.Items[0].Note != "" {
 		t.Errorf("%+v", got)
 	}
-	once := decode[client.Fires](t, w.ask("POST", "/v1/schedule/next", `{"at":"2026-07-12T13:00:00Z","count":2}`).Body)
+	once := decode[client.Fires](t, w.ask("POST", "/v1/schedule/next", `{"at":"2026-07-12T13:00:00Z","count":2}`))
 	if len(once.Items) != 1 || !once.Exhausted {
 		t.Errorf("%+v", once)
 	}

@@ -10,112 +10,45 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/localaws"
 )
 
 // noon is the clock of every test here, with a fraction that must be cut off.
 var noon = time.Date(2026, 7, 12, 12, 0, 0, 1_999_999, time.UTC)
 
+// stopped is a clock that shows one instant.
 type stopped struct{}
 
-func (stopped) Now() time.Time { return noon }
+func (stopped) Now() time.Time                              { return noon }
+func (stopped) Wait(ctx context.Context, _ time.Time) error { return ctx.Err() }
 
-// jobsStub answers single questions; whatever else is asked panics, and the
-// test sees the 500 of it.
-type jobsStub struct {
-	control.Jobs
-	head     *job.Head
-	revision *job.Revision
-	err      error
-	changed  []job.HeadChange
-	asked    []job.Ref
-}
-
-func (s *jobsStub) Head(_ context.Context, ref job.Ref) (*job.Head, error) {
-	s.asked = append(s.asked, ref)
-	return s.head, s.err
-}
-
-func (s *jobsStub) Revision(context.Context, job.Ref, int) (*job.Revision, error) {
-	return s.revision, s.err
-}
-
-func (s *jobsStub) ChangeHead(_ context.Context, c job.HeadChange) error {
-	s.changed = append(s.changed, c)
-	return nil
-}
-
-func (s *jobsStub) ListJobs(_ context.Context, _, cursor string, limit int) ([]job.Head, string, error) {
-	if cursor == "second" || limit != 100 {
-		return []job.Head{*s.head}, "", nil
-	}
-	return []job.Head{*s.head, {Ref: s.head.Ref, State: job.Deleted}}, "second", nil
-}
-
-type executionsStub struct {
-	control.Executions
-	execution *job.Execution
-}
-
-func (s *executionsStub) NotBegun(context.Context, job.Ref, time.Time) ([]job.Execution, error) {
-	return nil, nil
-}
-
-func (s *executionsStub) Execution(context.Context, job.Ref, job.Key) (*job.Execution, error) {
-	return s.execution, nil
-}
-
-func (s *executionsStub) PutOutside(context.Context, *job.Execution) error { return nil }
-
-type listsStub struct {
-	control.Lists
-	list  []job.Execution
-	asked control.ExecutionQuery
-}
-
-func (s *listsStub) ListExecutions(_ context.Context, q control.ExecutionQuery) ([]job.Execution, string, error) {
-	s.asked = q
-	return s.list, "", nil
-}
-
-func (s *listsStub) Recent(_ context.Context, _ string, q control.ExecutionQuery) ([]job.Execution, string, error) {
-	s.asked = q
-	return s.list, "", nil
-}
-
-type poolsStub struct{}
-
-func (poolsStub) Ceiling(pool string) (time.Duration, bool) {
-	return 15 * time.Minute, pool == job.DefaultPool
-}
-func (poolsStub) Names() []string { return []string{job.DefaultPool} }
-
-type materialiserStub struct{}
-
-func (materialiserStub) Materialise(context.Context, job.Ref) error { return nil }
-
-type senderStub struct{}
-
-func (senderStub) Send(context.Context, *job.Execution) error { return nil }
-
-// world is one API over stubs.
+// world is one API over the whole control plane on a backend in memory. No
+// worker runs, so what is made stays SCHEDULED.
 type world struct {
-	jobs       *jobsStub
-	executions *executionsStub
-	lists      *listsStub
-	options    Options
+	service control.Service
+	options Options
 }
 
-func newWorld() *world {
-	return &world{jobs: &jobsStub{}, executions: &executionsStub{}, lists: &listsStub{},
-		options: Options{Version: "test", Entropy: strings.NewReader(strings.Repeat("\xab", 1<<10))}}
-}
-
-func (w *world) handler() http.Handler {
-	return New(&control.Service{Jobs: w.jobs, Executions: w.executions, Lists: w.lists, Materialiser: materialiserStub{}, Sender: senderStub{},
-		Pools: poolsStub{}, Clock: stopped{}, Entropy: strings.NewReader(strings.Repeat("x", 64)), Horizon: 300 * time.Second}, w.options)
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	backend, err := localaws.New(localaws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = backend.Close() })
+	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(backend.Config()), SQS: sqs.NewFromConfig(backend.Config())}
+	belfry := assemble.New(clients, assemble.Settings{Clock: stopped{}, Shards: 4})
+	if err := belfry.Ensure(t.Context(), clients); err != nil {
+		t.Fatal(err)
+	}
+	return &world{service: *belfry.Control, options: Options{Version: "test", Entropy: strings.NewReader(strings.Repeat("\xab", 1<<12))}}
 }
 
 // ask sends one request; headers are "Name: value".
@@ -133,8 +66,80 @@ func (w *world) ask(method, path, body string, headers ...string) *httptest.Resp
 		r.Header.Set(name, value)
 	}
 	answer := httptest.NewRecorder()
-	w.handler().ServeHTTP(answer, r)
+	New(&w.service, w.options).ServeHTTP(answer, r)
 	return answer
+}
+
+const (
+	logJob     = `{"schedule":{"every":"10s"},"target":{"log":{}}}`
+	nightlyJob = `{"schedule":{"cron":"30 3 * * *","zone":"Europe/Berlin"},"target":{"log":{}}}`
+)
+
+// with makes a job and fails the test when that is refused.
+func (w *world) with(t *testing.T, name, definition string) *world {
+	t.Helper()
+	if answer := w.ask("PUT", "/v1/jobs/"+name, definition); answer.Code != http.StatusCreated {
+		t.Fatalf("the job %s was not made: %s", name, answer.Body)
+	}
+	return w
+}
+
+// epoch is that of the stored head of a job, 0 for one that never was: each
+// write of a verb raises it.
+func (w *world) epoch(t *testing.T, name string) int64 {
+	t.Helper()
+	head, err := w.service.Jobs.Head(t.Context(), job.Ref{Tenant: job.DefaultTenant, Job: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head == nil {
+		return 0
+	}
+	return head.Epoch
+}
+
+// failing is a store of jobs whose reads fail.
+type failing struct {
+	control.Jobs
+	err error
+}
+
+func (f failing) Head(context.Context, job.Ref) (*job.Head, error) { return nil, f.err }
+
+// showing is a store that holds this one execution, whatever is asked for.
+type showing struct {
+	control.Executions
+	execution *job.Execution
+}
+
+func (s showing) Execution(context.Context, job.Ref, job.Key) (*job.Execution, error) {
+	return s.execution, nil
+}
+
+// listing is a list that holds this, and keeps what it was asked.
+type listing struct {
+	control.Lists
+	list  []job.Execution
+	asked job.ExecutionQuery
+}
+
+func (l *listing) ListExecutions(_ context.Context, q job.ExecutionQuery) ([]job.Execution, string, error) {
+	l.asked = q
+	return l.list, "", nil
+}
+
+func (l *listing) Recent(_ context.Context, _ string, q job.ExecutionQuery) ([]job.Execution, string, error) {
+	l.asked = q
+	return l.list, "", nil
+}
+
+func decode[T any](t *testing.T, answer *httptest.ResponseRecorder) T {
+	t.Helper()
+	var out T
+	if err := json.Unmarshal(answer.Body.Bytes(), &out); err != nil || answer.Code >= 300 {
+		t.Fatalf("%d %v in %s", answer.Code, err, answer.Body)
+	}
+	return out
 }
 
 func problemOf(t *testing.T, answer *httptest.ResponseRecorder) client.Problem {
@@ -152,18 +157,4 @@ func problemOf(t *testing.T, answer *httptest.ResponseRecorder) client.Problem {
 		t.Errorf("the problem says %d %q %q, the status line %d", p.Status, p.Title, p.Type, answer.Code)
 	}
 	return p
-}
-
-var nightly = job.Ref{Tenant: job.DefaultTenant, Job: "nightly"}
-
-// enabledHead is a job with a nightly schedule, at revision 3.
-func enabledHead() *job.Head {
-	return &job.Head{Ref: nightly, State: job.Enabled, Revision: 3, Epoch: 7, Pool: job.DefaultPool, ChangedBy: "ada",
-		Schedule:  job.Schedule{Cron: "30 3 * * *", Dialect: job.DialectUnix, Zone: "Europe/Berlin"},
-		CreatedAt: noon.Add(-time.Hour), UpdatedAt: noon.Add(-time.Minute), NextFireAt: time.Date(2026, 7, 13, 1, 30, 0, 0, time.UTC)}
-}
-
-func enabledRevision() *job.Revision {
-	return &job.Revision{Ref: nightly, Number: 3, Definition: job.Definition{Job: "nightly",
-		Schedule: job.Schedule{Cron: "30 3 * * *", Zone: "Europe/Berlin"}, Target: job.Target{Log: &job.LogTarget{}}}.WithDefaults()}
 }

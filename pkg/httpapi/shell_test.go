@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
-
-const logJob = `{"schedule":{"every":"10s"},"target":{"log":{}}}`
 
 func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
 	rows := []struct {
@@ -45,7 +44,7 @@ func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			w := newWorld()
+			w := newWorld(t)
 			var headers []string
 			if row.header != "" {
 				headers = append(headers, row.header)
@@ -61,7 +60,7 @@ func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
 			if p.Detail == "" || p.Fix+p.Bound == "" || p.RequestID != answer.Header().Get(RequestIDHeader) {
 				t.Errorf("the refusal explains too little: %+v", p)
 			}
-			if len(w.jobs.changed) != 0 {
+			if w.epoch(t, "nightly") != 0 {
 				t.Error("something was written")
 			}
 		})
@@ -69,7 +68,7 @@ func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
 }
 
 func TestEveryFaultOfABodyIsToldAtOnce(t *testing.T) {
-	answer := newWorld().ask("PUT", "/v1/jobs/nightly", `{"schedule":{"every":"ten","start":"noon"},"target":{"log":{}},"timeout":"1 h"}`)
+	answer := newWorld(t).ask("PUT", "/v1/jobs/nightly", `{"schedule":{"every":"ten","start":"noon"},"target":{"log":{}},"timeout":"1 h"}`)
 	p := problemOf(t, answer)
 	var fields []string
 	for _, f := range p.Errors {
@@ -81,7 +80,7 @@ func TestEveryFaultOfABodyIsToldAtOnce(t *testing.T) {
 }
 
 func TestWhatAMethodMayBeIsToldInAllow(t *testing.T) {
-	answer := newWorld().ask("PATCH", "/v1/jobs/nightly", logJob)
+	answer := newWorld(t).ask("PATCH", "/v1/jobs/nightly", logJob)
 	if got := answer.Header().Get("Allow"); got != "DELETE, GET, HEAD, PUT" {
 		t.Errorf("Allow is %q", got)
 	}
@@ -90,21 +89,21 @@ func TestWhatAMethodMayBeIsToldInAllow(t *testing.T) {
 func TestFaultsOfOursShowARequestIDAndNothingOfTheInside(t *testing.T) {
 	rows := map[string]func(*world) *httptest.ResponseRecorder{
 		"a panic": func(w *world) *httptest.ResponseRecorder {
-			w.executions = nil // the stub's own nil dereference is the secret
+			w.service.Executions = nil
 			return w.ask("GET", "/v1/executions/nightly~20260712T013000Z~v3", "")
 		},
 		"an error that nobody explains": func(w *world) *httptest.ResponseRecorder {
-			w.jobs.err = errors.New("secret: table belfry-jobs")
+			w.service.Jobs = failing{err: errors.New("secret: table belfry-jobs")}
 			return w.ask("GET", "/v1/jobs/nightly", "")
 		},
 		"a broken invariant": func(w *world) *httptest.ResponseRecorder {
-			w.jobs.err = &job.Error{Code: job.CodeInternal, Message: "secret: pk default/nightly"}
+			w.service.Jobs = failing{err: &job.Error{Code: job.CodeInternal, Message: "secret: pk default/nightly"}}
 			return w.ask("GET", "/v1/jobs/nightly", "")
 		},
 	}
 	for name, ask := range rows {
 		t.Run(name, func(t *testing.T) {
-			answer := ask(newWorld())
+			answer := ask(newWorld(t))
 			if body := answer.Body.String(); strings.Contains(body, "secret") || strings.Contains(body, "nil pointer") {
 				t.Errorf("the inside is shown: %s", body)
 			}
@@ -123,8 +122,8 @@ func TestTheStatusFollowsFromTheCode(t *testing.T) {
 	}
 	for code, status := range rows {
 		t.Run(string(code), func(t *testing.T) {
-			w := newWorld()
-			w.jobs.err = &job.Error{Code: code, Field: "f", Value: "v", Bound: "b", Message: "m", Fix: "x"}
+			w := newWorld(t)
+			w.service.Jobs = failing{err: &job.Error{Code: code, Field: "f", Value: "v", Bound: "b", Message: "m", Fix: "x"}}
 			answer := w.ask("GET", "/v1/jobs/nightly", "")
 			if answer.Code != status {
 				t.Errorf("%s is answered with %d, want %d", code, answer.Code, status)
@@ -146,12 +145,12 @@ func TestOnlyTheNamesOfTheServiceAreAnswered(t *testing.T) {
 	}{{"127.0.0.1:8420", 200}, {"localhost", 200}, {"LOCALHOST:1", 200}, {"[::1]:8420", 200}, {"evil.example:8420", 421}, {"", 421}}
 	for _, row := range rows {
 		t.Run(row.host, func(t *testing.T) {
-			w := newWorld()
+			w := newWorld(t)
 			w.options.Hosts = []string{"127.0.0.1", "localhost", "::1"}
 			r := httptest.NewRequest(http.MethodGet, "/v1/health", nil)
 			r.Host = row.host
 			answer := httptest.NewRecorder()
-			w.handler().ServeHTTP(answer, r)
+			New(&w.service, w.options).ServeHTTP(answer, r)
 			if answer.Code != row.want {
 				t.Errorf("%q is answered with %d, want %d", row.host, answer.Code, row.want)
 			}
@@ -159,25 +158,28 @@ func TestOnlyTheNamesOfTheServiceAreAnswered(t *testing.T) {
 	}
 }
 
-func TestTheCallersTenantIsTheOneThatIsAsked(t *testing.T) {
-	w := newWorld()
-	w.jobs.head = enabledHead()
-	w.jobs.revision = enabledRevision()
+func TestACallerSeesItsOwnTenantAndIsNamedInWhatItChanges(t *testing.T) {
+	w := newWorld(t)
 	w.options.Identify = func(r *http.Request) (Caller, error) {
-		if r.Header.Get("Authorization") == "" {
+		name := r.Header.Get("Authorization")
+		if name == "" {
 			return Caller{}, &job.Error{Code: job.CodeNotFound, Message: "nobody is called that", Fix: "log in"}
 		}
-		return Caller{Tenant: "acme", Principal: "ada"}, nil
+		return Caller{Tenant: name, Principal: "ada"}, nil
 	}
-	if answer := w.ask("GET", "/v1/jobs/nightly", ""); answer.Code != 404 || len(w.jobs.asked) != 0 {
-		t.Errorf("an unknown caller got %d and the store was asked %d times", answer.Code, len(w.jobs.asked))
+	if answer := w.ask("PUT", "/v1/jobs/nightly", nightlyJob); answer.Code != 404 {
+		t.Errorf("an unknown caller got %d", answer.Code)
 	}
-	w.ask("GET", "/v1/jobs/nightly", "", "Authorization: Bearer x")
-	if len(w.jobs.asked) != 1 || w.jobs.asked[0] != (job.Ref{Tenant: "acme", Job: "nightly"}) {
-		t.Errorf("asked for %v", w.jobs.asked)
+	if answer := w.ask("PUT", "/v1/jobs/nightly", nightlyJob, "Authorization: acme"); answer.Code != 201 {
+		t.Errorf("got %d: %s", answer.Code, answer.Body)
 	}
-	w.ask("PUT", "/v1/jobs/nightly", logJob, "Authorization: Bearer x")
-	if len(w.jobs.changed) != 1 || w.jobs.changed[0].Actor != "ada" {
-		t.Errorf("changed %+v", w.jobs.changed)
+	if got := decode[client.Job](t, w.ask("GET", "/v1/jobs/nightly", "", "Authorization: acme")); got.ChangedBy != "ada" {
+		t.Errorf("the change is told as that of %q", got.ChangedBy)
+	}
+	if answer := w.ask("GET", "/v1/jobs/nightly", "", "Authorization: other"); answer.Code != 404 {
+		t.Errorf("another tenant got %d", answer.Code)
+	}
+	if page := decode[client.Page[client.Job]](t, w.ask("GET", "/v1/jobs", "", "Authorization: other")); len(page.Items) != 0 {
+		t.Errorf("another tenant sees %v", page.Items)
 	}
 }
