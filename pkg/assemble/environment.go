@@ -13,6 +13,9 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
+// MostShards is how many shards a layout can have.
+const MostShards = 4096
+
 // Environment is what functions and container workers are told by environment
 // variables (Variables lists them). The zero value is not usable: read it.
 type Environment struct {
@@ -42,7 +45,7 @@ type Variable struct {
 var Variables = []Variable{
 	{Name: "BELFRY_PREFIX", Default: "belfry", Bound: "1 to 32 of a-z, 0-9 and -, beginning with a letter or digit",
 		Meaning: "Begins the names of the installation's tables and queues.", read: readPrefix},
-	{Name: "BELFRY_SHARDS", Default: "256", Bound: "1 to 4096",
+	{Name: "BELFRY_SHARDS", Default: "256", Bound: "1 to " + strconv.Itoa(MostShards),
 		Meaning: "Shards of the first layout; read only while an installation has none.", read: readShards},
 	{Name: "BELFRY_RESTORE_EPOCH", Default: "0", Bound: "0 to 2147483647",
 		Meaning: "How often the tables were restored from a backup; the high part of every fencing token, so it must never go back.", read: readRestoreEpoch},
@@ -115,7 +118,7 @@ func readPrefix(e *Environment, value string) error {
 
 func readShards(e *Environment, value string) error {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > 4096 {
+	if err != nil || n < 1 || n > MostShards {
 		return errors.New("is no number of shards")
 	}
 	e.Shards = n

@@ -1,0 +1,73 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
+)
+
+// Installation is what every function is made from.
+type Installation struct {
+	*assemble.Belfry
+	Environment assemble.Environment
+	Log         *slog.Logger
+}
+
+// New joins what was assembled with the environment it runs in.
+func New(b *assemble.Belfry, e assemble.Environment) *Installation {
+	log := b.Settings.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Installation{Belfry: b, Environment: e, Log: log}
+}
+
+// connections is how many idle connections to each service are kept: a scan or
+// a batch makes that many calls at a time.
+const connections = 128
+
+// Open makes the installation that the environment names, logging JSON lines to
+// out. It makes no call.
+func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer) (*Installation, error) {
+	e, err := assemble.ReadEnvironment(lookup)
+	if err != nil {
+		return nil, fmt.Errorf("read the environment: %w", err)
+	}
+	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
+	})
+	aws, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+	if err != nil {
+		return nil, fmt.Errorf("configure the AWS clients: %w", err)
+	}
+	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
+	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws)}
+	return New(assemble.New(clients, e.Settings(log)), e), nil
+}
+
+// Main is the main of a function: it opens the installation, makes the handler
+// and serves it until the platform ends the process. What makes that impossible
+// is logged and ends the process, so that the platform reports a failed start.
+func Main(handler func(*Installation) (any, error)) {
+	installation, err := Open(context.Background(), os.LookupEnv, os.Stdout)
+	var made any
+	if err == nil {
+		made, err = handler(installation)
+	}
+	if err != nil {
+		slog.New(slog.NewJSONHandler(os.Stdout, nil)).Error("the function cannot start", slog.Any("error", err))
+		os.Exit(1)
+	}
+	lambda.Start(made)
+}

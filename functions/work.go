@@ -1,0 +1,40 @@
+package functions
+
+import (
+	"github.com/belfry-scheduler/belfry/pkg/worker"
+)
+
+// Work is the handler of the function behind the queues of the pools that the
+// environment names. The targets that Belfry ships are registered; register
+// adds handlers of one's own.
+func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error) {
+	w, err := i.worker()
+	if err != nil {
+		return nil, err
+	}
+	for _, add := range register {
+		add(w)
+	}
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	return w.Lambda(), nil
+}
+
+// DeadLetter is the handler of the function behind the dead-letter queues. It
+// runs nothing, so it needs no handlers.
+func DeadLetter(i *Installation) (SQSHandler, error) {
+	w, err := i.worker()
+	if err != nil {
+		return nil, err
+	}
+	return w.DeadLetter(), nil
+}
+
+func (i *Installation) worker() (*worker.Worker, error) {
+	var pools []worker.Pool
+	for _, p := range i.Environment.ServedPools(i.Settings.Pools) {
+		pools = append(pools, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
+	}
+	return worker.New(worker.Options{Queue: i.Queues, Execution: i.Execute(nil), Pools: pools, Log: i.Log})
+}
