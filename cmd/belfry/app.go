@@ -58,7 +58,7 @@ validation, 6 unreachable; apply --dry-run: 0 no change, 10 changes.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	root.PersistentFlags().StringVar(&a.url, "url", "", "base URL of the API (default $BELFRY_URL, then "+client.DefaultURL+")")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
-	root.AddCommand(a.jobsCommand(), a.executionsCommand(), a.scheduleCommand(), a.applyCommand(), a.reconcileCommand(), a.healthCommand(), a.versionCommand())
+	root.AddCommand(a.jobsCommand(), a.executionsCommand(), a.scheduleCommand(), a.applyCommand(), a.reconcileCommand(), a.healthCommand(), a.versionCommand(), a.devCommand())
 	return root
 }
 
@@ -70,8 +70,12 @@ func (a *app) api() (*client.Client, error) {
 	if base == "" {
 		base = a.env("BELFRY_URL")
 	}
-	return client.New(client.Options{BaseURL: base, Token: a.env("BELFRY_TOKEN"), HTTP: &http.Client{Timeout: 60 * time.Second},
+	api, err := client.New(client.Options{BaseURL: base, Token: a.env("BELFRY_TOKEN"), HTTP: &http.Client{Timeout: 60 * time.Second},
 		Retries: 2, Wait: wait, Spread: rand.Float64})
+	if err != nil {
+		return nil, &usageError{message: err.Error(), command: "belfry"}
+	}
+	return api, nil
 }
 
 func wait(ctx context.Context, d time.Duration) error {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-scheduler/belfry/pkg/dev"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+func (a *app) devCommand() *cobra.Command {
+	var o dev.Options
+	var files []string
+	var level string
+	c := &cobra.Command{Use: "dev", Short: "Run all of Belfry in this process, with no account and no Docker",
+		Long: `Run all of Belfry in this process: the API, the tick (once a minute, as in a
+deployment), scanners, workers and a local AWS endpoint that keeps everything in
+the folder of --data. What is stored survives the process, also kill -9.
+
+When it serves it prints "ready http://127.0.0.1:PORT" alone on a line. It listens
+on loopback only and needs no login. The AWS endpoint answers DynamoDB and SQS:
+
+  aws dynamodb scan --table-name belfry-executions --endpoint-url http://127.0.0.1:8421
+
+Stop it with Ctrl-C: it takes no more work and lets what runs finish.`,
+		Example: "  belfry dev\n  belfry dev --apply examples/jobs.yaml\n  belfry dev --data /tmp/belfry --listen 127.0.0.1:0 --aws-listen 127.0.0.1:0", Args: upTo(0)}
+	c.Flags().StringVar(&o.Data, "data", ".belfry", "folder that keeps everything")
+	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8420", "address of the API; port 0 takes a free one")
+	c.Flags().StringVar(&o.AWSListen, "aws-listen", "127.0.0.1:8421", "address of the local AWS endpoint; port 0 takes a free one")
+	c.Flags().StringArrayVar(&files, "apply", nil, "job file to apply once it serves (repeatable)")
+	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		log, err := a.logger(level)
+		if err != nil {
+			return err
+		}
+		o.Version, o.Entropy, o.Log = versionText(), rand.Reader, log
+		o.Ready = func(ctx context.Context, urls dev.URLs) error { return a.devReady(ctx, c, urls, files) }
+		return dev.Run(c.Context(), o)
+	}
+	return c
+}
+
+// devReady says where it serves, then applies the files. A file that is
+// refused is told and does not end the process.
+func (a *app) devReady(ctx context.Context, c *cobra.Command, urls dev.URLs, files []string) error {
+	if a.json {
+		if err := writeJSON(a.out, map[string]string{"ready": urls.API, "aws": urls.AWS}); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprintf(a.out, "ready %s\n", urls.API); err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	entries, err := a.readJobs(c, files)
+	if err == nil {
+		err = (&app{in: a.in, out: a.err, err: a.err, env: a.env, now: a.now, local: a.local, url: urls.API}).apply(ctx, entries, false)
+	}
+	var quiet silent
+	if err != nil && !errors.As(err, &quiet) && ctx.Err() == nil {
+		a.report(err, "belfry dev --apply")
+	}
+	return nil
+}
+
+func (a *app) logger(level string) (*slog.Logger, error) {
+	var at slog.Level
+	if err := at.UnmarshalText([]byte(level)); err != nil {
+		return nil, &job.Error{Code: job.CodeInvalid, Field: "--log-level", Value: job.Shorten(level), Bound: "debug, info, warn, error",
+			Message: "\"" + job.Shorten(level) + "\" is no log level", Fix: "choose one of debug, info, warn, error"}
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: at})), nil
+}

@@ -1,0 +1,202 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-scheduler/belfry/functions"
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+	"github.com/belfry-scheduler/belfry/pkg/httpapi"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/localaws"
+	"github.com/belfry-scheduler/belfry/pkg/target"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
+)
+
+// Options of the process. Every field is required, but for Log and Version.
+type Options struct {
+	Data      string // folder of everything that is kept; made when it is not there
+	Listen    string // host:port of the API; port 0 = a free one
+	AWSListen string // host:port of the local AWS endpoint; port 0 = a free one
+	Version   string
+	Entropy   io.Reader // for request ids and the webhook secret
+	Log       *slog.Logger
+	// Ready is called once, when API and workers serve, with the real
+	// addresses. An error ends the process.
+	Ready func(ctx context.Context, urls URLs) error
+}
+
+// URLs are where the process serves.
+type URLs struct {
+	API string
+	AWS string
+}
+
+// shards of a new installation: one person's jobs need no 256.
+const shards = 16
+
+// drain is how long running attempts may go on after the process was told to
+// stop.
+const drain = 10 * time.Second
+
+// server is the process in the making.
+type server struct {
+	Options
+	backend *localaws.Backend
+	planes  *functions.Installation
+	clients assemble.Clients
+	secret  string
+}
+
+// Run serves until ctx ends, then stops taking work, lets what runs finish for
+// a while and closes the store. It returns nil after an orderly end.
+func Run(ctx context.Context, o Options) error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &server{Options: o}
+	apiListener, awsListener, err := o.listen()
+	if err != nil {
+		return err
+	}
+	defer func() { _, _ = apiListener.Close(), awsListener.Close() }() // closed by their servers after an orderly end
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		if err := s.backend.Close(); err != nil {
+			o.Log.Error("the data folder was not closed", slog.Any("error", err))
+		}
+	}()
+	return s.serve(ctx, apiListener, awsListener)
+}
+
+func (o Options) listen() (api, aws net.Listener, err error) {
+	if api, err = listen("--listen", o.Listen); err != nil {
+		return nil, nil, err
+	}
+	if aws, err = listen("--aws-listen", o.AWSListen); err != nil {
+		_ = api.Close() // nothing was served on it
+		return nil, nil, err
+	}
+	return api, aws, nil
+}
+
+// listen opens a socket on loopback. Without login or token, no other
+// interface may reach it.
+func listen(flag, address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, &job.Error{Code: job.CodeInvalid, Field: flag, Value: job.Shorten(address), Bound: "a loopback address and a port, such as 127.0.0.1:8420",
+			Message: "\"" + job.Shorten(address) + "\" is not an address on loopback", Fix: "belfry dev has no login, so it serves only this machine"}
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, &job.Error{Code: job.CodeUnavailable, Field: flag, Value: job.Shorten(address), Message: "cannot listen on " + address + ": " + rootCause(err),
+			Fix: "stop what listens there, or choose another port; port 0 takes a free one"}
+	}
+	return listener, nil
+}
+
+// rootCause is the last error of a chain: what the operating system said.
+func rootCause(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
+	}
+}
+
+// open opens the data folder and makes tables and queues in it.
+func (s *server) open(ctx context.Context) (err error) {
+	if s.backend, err = localaws.New(localaws.Options{Dir: s.Data}); err != nil {
+		return &job.Error{Code: job.CodeUnavailable, Field: "--data", Value: s.Data, Message: "cannot open the data folder " + s.Data + ": " + err.Error(),
+			Fix: "another belfry dev may have it open; stop that one, or choose another folder"}
+	}
+	if s.secret, err = webhookSecret(filepath.Join(s.Data, "webhook-secret"), s.Entropy); err != nil {
+		return err
+	}
+	config := s.backend.Config()
+	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
+	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Log: s.Log})
+	s.planes = functions.New(belfry, assemble.Environment{})
+	if err := belfry.Ensure(ctx, s.clients); err != nil {
+		return fmt.Errorf("make tables and queues: %w", err)
+	}
+	return nil
+}
+
+// serve runs everything until ctx ends or a part fails.
+func (s *server) serve(ctx context.Context, apiListener, awsListener net.Listener) error {
+	handlers, err := s.worker()
+	if err != nil {
+		return err
+	}
+	urls := URLs{API: "http://" + apiListener.Addr().String(), AWS: "http://" + awsListener.Addr().String()}
+	parts, ctx := errgroup.WithContext(ctx)
+	serving := func(listener net.Listener, handler http.Handler) {
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		parts.Go(func() error {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
+		parts.Go(func() error {
+			<-ctx.Done()
+			ending, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer stop()
+			if server.Shutdown(ending) != nil {
+				return server.Close()
+			}
+			return nil
+		})
+	}
+	serving(awsListener, s.backend)
+	serving(apiListener, s.api())
+	parts.Go(func() error { return handlers.Run(ctx) })
+	for _, drive := range s.platform(ctx) {
+		parts.Go(func() error { return drive(ctx) })
+	}
+	parts.Go(func() error { return s.Ready(ctx, urls) })
+	return parts.Wait()
+}
+
+func (s *server) worker() (*worker.Worker, error) {
+	var pools []worker.Pool
+	for _, p := range dispatch.DefaultPools() {
+		pools = append(pools, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
+	}
+	w, err := worker.New(worker.Options{Queue: s.planes.Queues, Execution: s.planes.Execute(nil), Pools: pools, Drain: drain, DeadLetters: true, Log: s.Log})
+	if err != nil {
+		return nil, err
+	}
+	return w, target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: target.Loopback(), UserAgent: "Belfry/" + s.Version})
+}
+
+func (s *server) api() http.Handler {
+	return httpapi.New(s.planes.Control, httpapi.Options{
+		Identify: func(*http.Request) (httpapi.Caller, error) {
+			return httpapi.Caller{Tenant: job.DefaultTenant, Principal: "local"}, nil
+		},
+		Reconciler: s.planes.Trigger,
+		Ready:      s.backend.Ping,
+		Hosts:      []string{"127.0.0.1", "localhost", "::1"},
+		Version:    s.Version, Entropy: s.Entropy, Logger: s.Log,
+	})
+}
