@@ -24,7 +24,12 @@ type Attempt struct {
 
 type traceKey struct{}
 
-func newAttempt(ctx context.Context, run *execute.Attempt, log *slog.Logger) *Attempt {
+// NewAttempt makes what a handler is told out of what the plane runs; log may
+// be nil. Workers call it; tests of handlers use workertest.Attempt.
+func NewAttempt(ctx context.Context, run *execute.Attempt, log *slog.Logger) *Attempt {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	traced, _ := ctx.Value(traceKey{}).(string)
 	return &Attempt{run: run, traceparent: traced, log: log}
 }

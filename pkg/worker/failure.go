@@ -80,9 +80,10 @@ func WithCode(code string, err error) error {
 
 var codeRule = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
 
-// failure is what the execution plane is told about err. The outermost class
-// and code win.
-func failure(err error) *lifecycle.Failure {
+// FailureOf is what the execution plane is told about a handler's error; nil for
+// nil. The outermost class and the outermost code win. Tests of handlers read
+// from it how an error would be retried.
+func FailureOf(err error) *lifecycle.Failure {
 	if err == nil {
 		return nil
 	}
@@ -124,7 +125,7 @@ func (w *Worker) work(ctx context.Context, a *execute.Attempt) (f *lifecycle.Fai
 			f = &lifecycle.Failure{Class: lifecycle.PanicClass, Code: CodeHandlerPanic, Text: bounded(fmt.Sprintf("%v\n%s", r, stackOfPanic()))}
 		}
 	}()
-	return failure(h(ctx, newAttempt(ctx, a, w.log)))
+	return FailureOf(h(ctx, NewAttempt(ctx, a, w.log)))
 }
 
 // stackOfPanic is the stack without the frames of the runtime and of the

@@ -1,0 +1,102 @@
+package target
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
+)
+
+const (
+	secretPrefix               = "whsec_"
+	secretLeast, secretMost    = 24, 64 // bytes, by the Standard Webhooks scheme
+	headerTime                 = "2006-01-02T15:04:05.000Z07:00"
+	headerContent, contentJSON = "Content-Type", "application/json"
+)
+
+// newSigner reads the installation's key. No error repeats any of it.
+func newSigner(secret string) (*standardwebhooks.Webhook, error) {
+	refuse := func(why string) error {
+		return &job.Error{Code: job.CodeInvalid, Field: "BELFRY_WEBHOOK_SECRET", Message: "the signing key " + why,
+			Bound: "whsec_ and 24 to 64 bytes in base64", Fix: "make one with: echo whsec_$(openssl rand -base64 32)"}
+	}
+	encoded, found := strings.CutPrefix(secret, secretPrefix)
+	if !found {
+		return nil, refuse("does not begin with " + secretPrefix)
+	}
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, refuse("is not base64")
+	}
+	if len(key) < secretLeast || len(key) > secretMost {
+		return nil, refuse(fmt.Sprintf("has %d bytes", len(key)))
+	}
+	return standardwebhooks.NewWebhookRaw(key)
+}
+
+// setHeaders sets the job's headers first and Belfry's after, so that no job
+// can speak in Belfry's name.
+func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.Attempt, body []byte) error {
+	r.Header.Set(headerContent, contentJSON)
+	r.Header.Set("User-Agent", h.userAgent)
+	for name, value := range own {
+		r.Header.Set(name, value)
+	}
+	start, end := a.Interval()
+	for name, value := range map[string]string{
+		"Belfry-Execution-Id":   a.ExecutionID(),
+		"Idempotency-Key":       a.IdempotencyKey(),
+		"Belfry-Scheduled-Time": stamp(a.ScheduledAt()),
+		"Belfry-Interval-Start": stamp(start),
+		"Belfry-Interval-End":   stamp(end),
+		"Belfry-Deadline":       stamp(a.Deadline()),
+		"Belfry-Revision":       strconv.Itoa(a.Revision()),
+		"Belfry-Attempt":        strconv.Itoa(a.Number()),
+		"Belfry-Fencing-Token":  strconv.FormatInt(a.FencingToken(), 10),
+		"Belfry-Tenant":         a.Tenant(),
+		"Belfry-Job":            a.Job(),
+		"Traceparent":           a.Traceparent(),
+	} {
+		r.Header.Del(name)
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	return h.sign(r, a.IdempotencyKey(), body)
+}
+
+// stamp is a time in RFC 3339, UTC with milliseconds; empty for the zero time.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(headerTime)
+}
+
+// sign sets the headers of the Standard Webhooks scheme. The id is the
+// idempotency key, the same for every attempt. The scheme joins id, time and
+// body by full stops, so those of the id are written as %2E: a job's name could
+// otherwise shift where one part ends.
+func (h *webhook) sign(r *http.Request, key string, body []byte) error {
+	id := strings.ReplaceAll(key, ".", "%2E")
+	now := h.clock.Now()
+	r.Header.Set(standardwebhooks.HeaderWebhookID, id)
+	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
+	r.Header.Del(standardwebhooks.HeaderWebhookSignature)
+	if h.signer == nil {
+		return nil
+	}
+	signature, err := h.signer.Sign(id, now, body)
+	if err != nil {
+		return worker.WithCode(CodeUnusable, fmt.Errorf("sign the request: %w", err))
+	}
+	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	return nil
+}

@@ -1,0 +1,125 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/belfry-scheduler/belfry/pkg/worker"
+)
+
+// Codes of webhook failures beside HTTP_<status>.
+const (
+	CodeRefusedAddress = "WEBHOOK_REFUSED_ADDRESS" // the address is not public and not allowed
+	CodeUnusable       = "WEBHOOK_UNUSABLE"        // no request can be made of what the job says
+	CodeConnection     = "WEBHOOK_CONNECTION"      // no connection, or it broke before the answer
+	CodeTimeout        = "WEBHOOK_TIMEOUT"         // no answer in time
+)
+
+const (
+	// mostIdle bounds the connections kept open: a burst of executions to one
+	// receiver must not open each anew.
+	mostIdle        = 1024
+	mostIdlePerHost = 256
+	idleFor         = 90 * time.Second
+	dialTimeout     = 10 * time.Second
+	handshakeFor    = 10 * time.Second
+	// readMost is how much of an answer is read, so that its connection can be
+	// used again; a longer one costs the connection.
+	readMost = 64 << 10
+	// readFor is how long an answer's body may take: the status has been told.
+	readFor = 5 * time.Second
+	// headerMost bounds the answer's header.
+	headerMost = 64 << 10
+)
+
+// emptyBody is sent for a job without payload: receivers always find an object.
+var emptyBody = []byte("{}")
+
+type webhook struct {
+	client    *http.Client
+	signer    *standardwebhooks.Webhook // nil = unsigned
+	clock     Clock
+	userAgent string
+}
+
+func newWebhook(o Options) (*webhook, error) {
+	h := &webhook{clock: o.Clock, userAgent: o.UserAgent}
+	if h.userAgent == "" {
+		h.userAgent = "Belfry"
+	}
+	if o.WebhookSecret != "" {
+		signer, err := newSigner(o.WebhookSecret)
+		if err != nil {
+			return nil, err
+		}
+		h.signer = signer
+	}
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard{allow: o.WebhookAllow}.control}
+	h.client = &http.Client{
+		// A redirect could lead where the job's author was not allowed to point, and
+		// would be followed with the signature of another request.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
+			MaxIdleConns: mostIdle, MaxIdleConnsPerHost: mostIdlePerHost, IdleConnTimeout: idleFor,
+			TLSHandshakeTimeout: handshakeFor, MaxResponseHeaderBytes: headerMost,
+		},
+	}
+	return h, nil
+}
+
+// handle sends one request. Go's HTTP client may send it a second time when a
+// kept connection turns out to be closed: it carries an idempotency key, and an
+// execution may run more than once anyway.
+func (h *webhook) handle(ctx context.Context, a *worker.Attempt) error {
+	target := a.Target().Webhook
+	if target == nil {
+		return worker.WithCode(CodeUnusable, worker.Permanent(errors.New("the job names no webhook")))
+	}
+	body := []byte(a.Payload())
+	if len(body) == 0 {
+		body = emptyBody
+	}
+	requestCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	request, err := http.NewRequestWithContext(requestCtx, http.MethodPost, target.URL, bytes.NewReader(body))
+	if err != nil {
+		return worker.WithCode(CodeUnusable, worker.Permanent(fmt.Errorf("make the request: %w", err)))
+	}
+	if err := h.setHeaders(request, target.Headers, a, body); err != nil {
+		return err
+	}
+	response, err := h.client.Do(request)
+	if err != nil {
+		return unanswered(ctx, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	reading, stop := context.WithTimeout(ctx, readFor)
+	defer stop()
+	context.AfterFunc(reading, cancel)
+	text, _ := io.ReadAll(io.LimitReader(response.Body, readMost)) // the status alone decides
+	return judge(response, text, h.clock.Now())
+}
+
+// unanswered says what becomes of a request that got no answer.
+func unanswered(ctx context.Context, err error) error {
+	var refused *RefusedAddressError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &refused):
+		return worker.WithCode(CodeRefusedAddress, worker.Permanent(refused))
+	case ctx.Err() != nil:
+		return worker.WithCode(CodeTimeout, fmt.Errorf("no answer before the attempt ended: %w", ctx.Err()))
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return worker.WithCode(CodeTimeout, worker.TimedOut(plain(err)))
+	}
+	return worker.WithCode(CodeConnection, worker.Retry(plain(err)))
+}

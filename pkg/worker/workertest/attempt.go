@@ -1,0 +1,51 @@
+// Package workertest makes what handlers are called with, for tests of
+// handlers: no queue, no table, no clock.
+//
+//	a := workertest.Attempt(workertest.Facts{Payload: `{"item":"tea"}`})
+//	err := orders(ctx, a)
+//	worker.FailureOf(err) // how it would be retried
+package workertest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/execute"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
+)
+
+// Facts are what an attempt tells its handler. What is left out takes the
+// value named.
+type Facts struct {
+	Tenant       string          // default
+	Job          string          // test
+	ScheduledAt  time.Time       // 2026-07-12 01:30 UTC
+	Revision     int             // 1
+	Number       int             // 1
+	FencingToken int64           // 1
+	Deadline     time.Time       // a minute after ScheduledAt
+	ReplayOf     string          // none
+	Payload      string          // none
+	Target       job.Target      // none
+	Canceled     <-chan struct{} // never closed
+	Log          *slog.Logger    // silent
+}
+
+// Attempt makes the attempt.
+func Attempt(f Facts) *worker.Attempt {
+	if f.ScheduledAt.IsZero() {
+		f.ScheduledAt = time.Date(2026, 7, 12, 1, 30, 0, 0, time.UTC)
+	}
+	if f.Deadline.IsZero() {
+		f.Deadline = f.ScheduledAt.Add(time.Minute)
+	}
+	ref := job.Ref{Tenant: cmp.Or(f.Tenant, job.DefaultTenant), Job: cmp.Or(f.Job, "test")}
+	e := &job.Execution{Ref: ref, Key: job.ScheduledKey(f.ScheduledAt), Revision: cmp.Or(f.Revision, 1), Status: job.Running,
+		Attempt: cmp.Or(f.Number, 1), FencingToken: cmp.Or(f.FencingToken, 1), ReplayOf: f.ReplayOf}
+	definition := job.Definition{Job: ref.Job, Target: f.Target, Payload: json.RawMessage(f.Payload)}
+	return worker.NewAttempt(context.Background(), &execute.Attempt{Execution: e, Definition: definition, Deadline: f.Deadline, Canceled: f.Canceled}, f.Log)
+}
