@@ -110,7 +110,7 @@ func parseKeyTime(text string) (time.Time, bool) {
 var lastSerialTime = ulid.Timestamp(time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC))
 
 // Outside reports whether executions of this kind have no cursor behind them,
-// so that nothing but their own wake-up keeps them (DESIGN §5).
+// so that nothing but their own wake-up keeps them (docs/architecture.md).
 func (k Key) Outside() bool { return k.Kind == KindManual || k.Kind == KindReplay }
 
 // ID renders the readable execution id: "nightly~20260712T013000Z~v3" for a

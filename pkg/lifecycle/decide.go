@@ -35,8 +35,8 @@ type Facts struct {
 // Act is what to do with a message.
 type Act string
 
-// The acts. Every act but Hide and Own/Claim ends with the message deleted;
-// each of those is allowed by the deletion rule of DESIGN §6.
+// The acts. Every act but Hide, Own and Claim ends with the message deleted;
+// each of those is allowed by the deletion rule (docs/architecture.md).
 const (
 	Delete  Act = "delete"  // nothing to do any more
 	Hide    Act = "hide"    // make it visible again at Until
@@ -106,7 +106,8 @@ func decideRunning(f Facts) Disposition {
 	item := f.Item
 	free := item.Lease.Until.Add(2 * f.Epsilon)
 	switch {
-	case f.Nonce != "" && item.Lease.Nonce == f.Nonce:
+	case f.Nonce != "" && item.Lease.Nonce == f.Nonce && f.Now.Before(item.Lease.Until):
+		// After it, somebody else may take over at any moment: too late to begin.
 		return Disposition{Act: Own, Why: "own-claim"}
 	case f.Now.Before(free):
 		return Disposition{Act: Hide, Until: free, Why: "leased"}
@@ -145,6 +146,8 @@ func decideRetry(f Facts) Disposition {
 func decideScheduled(f Facts) Disposition {
 	item := f.Item
 	switch {
+	case item.Cancel != nil:
+		return Disposition{Act: Close, Transition: CanceledBy(f.Now, item.Cancel.By), Why: "canceled"}
 	case item.Kind == job.KindScheduled && !f.MayBegin:
 		return Disposition{Act: Close, Transition: WithdrawnBy(f.Now, "", Superseded), Why: "superseded"}
 	case item.AvailableAt.After(f.Now):
@@ -154,7 +157,8 @@ func decideScheduled(f Facts) Disposition {
 }
 
 // DecideDeadLetter says what the dead-letter consumer does with a message:
-// drop what is over, end what is used up, and write a new wake-up for all else.
+// drop what is over, end what is used up or canceled, and write a new wake-up
+// for all else.
 func DecideDeadLetter(f Facts) Disposition {
 	if settled, why := overtaken(f); settled {
 		return Disposition{Act: Delete, Why: why}
@@ -164,6 +168,8 @@ func DecideDeadLetter(f Facts) Disposition {
 	switch {
 	case item.Schema > job.Schema:
 		return Disposition{Act: Rewake, Why: "newer-schema"}
+	case passed && item.Cancel != nil:
+		return Disposition{Act: Close, Transition: CanceledBy(f.Now, item.Cancel.By), Why: "canceled"}
 	case passed && item.Lost+1 >= f.Retry.MaxLost:
 		return Disposition{Act: Close, Transition: GivenUp(f.Now, "", Poison, Failure{Code: string(LeaseLost)}), Why: "lost-too-often"}
 	case item.Status == job.Scheduled && item.Redrives >= MaxRedrives:
