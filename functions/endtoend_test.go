@@ -2,11 +2,9 @@ package functions_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,57 +12,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/belfry-scheduler/belfry/functions"
-	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/control"
-	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 	"github.com/belfry-scheduler/belfry/pkg/job"
-	"github.com/belfry-scheduler/belfry/pkg/localaws"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/platform"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
-
-// town is an installation whose functions the platform drives, in memory and
-// on the bubble's clock.
-type town struct {
-	*functions.Installation
-	backend *localaws.Backend
-	sqs     *sqs.Client
-	t       *testing.T
-}
-
-func newTown(t *testing.T) *town {
-	t.Helper()
-	backend, err := localaws.New(localaws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = backend.Close() })
-	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(backend.Config()), SQS: sqs.NewFromConfig(backend.Config())}
-	pool, _ := dispatch.Pools(dispatch.DefaultPools()).Find("fast-io")
-	b := assemble.New(clients, assemble.Settings{Shards: 4, Pools: dispatch.Pools{pool}})
-	if err := b.Ensure(t.Context(), clients); err != nil {
-		t.Fatal(err)
-	}
-	return &town{Installation: functions.New(b, assemble.Environment{}), backend: backend, sqs: clients.SQS, t: t}
-}
-
-// put makes a job of the default tenant whose executions handler runs.
-func (w *town) put(d job.Definition, handler string) job.Ref {
-	w.t.Helper()
-	ref := job.Ref{Tenant: job.DefaultTenant, Job: d.Job}
-	d.Target = job.Target{Handler: &job.HandlerTarget{Name: handler}}
-	if _, err := w.Control.Put(w.t.Context(), control.PutRequest{Ref: ref, Definition: d, Actor: "ada"}); err != nil {
-		w.t.Fatal(err)
-	}
-	return ref
-}
 
 // run drives every function for a while and returns when nothing is in hand.
 func (w *town) run(d time.Duration, handlers map[string]worker.Handler) {
@@ -105,11 +61,11 @@ func (w *town) run(d time.Duration, handlers map[string]worker.Handler) {
 }
 
 func (w *town) poll(ctx context.Context, all *sync.WaitGroup, queue string, batch, most int, function functions.SQSHandler) {
-	url, err := w.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &queue})
+	url, err := w.clients.SQS.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &queue})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	poller := platform.Poller{Runtime: platform.Runtime{Name: queue, Timeout: time.Minute}, Function: function, Client: w.sqs, Queue: *url.QueueUrl,
+	poller := platform.Poller{Runtime: platform.Runtime{Name: queue, Timeout: time.Minute}, Function: function, Client: w.clients.SQS, Queue: *url.QueueUrl,
 		BatchSize: batch, MaxConcurrency: most, PartialFailures: true, OnError: w.failed}
 	all.Go(func() {
 		if err := poller.Run(ctx); err != nil {
@@ -132,16 +88,6 @@ func (w *town) stream(ctx context.Context) {
 	}
 }
 
-func (w *town) failed(err error) { w.t.Errorf("the platform saw a failure: %v", err) }
-
-func (w *town) encoded(event any) json.RawMessage {
-	encoded, err := json.Marshal(event)
-	if err != nil {
-		w.t.Error(err)
-	}
-	return encoded
-}
-
 // executions are those of a job, or of the whole tenant, whose time has come,
 // oldest first.
 func (w *town) executions(ref job.Ref) []job.Execution {
@@ -151,6 +97,16 @@ func (w *town) executions(ref job.Ref) []job.Execution {
 		w.t.Fatalf("list: %v, more %q", err, more)
 	}
 	slices.Reverse(list)
+	return list
+}
+
+// upcoming are a job's executions, those included whose time has not come.
+func (w *town) upcoming(ref job.Ref) []job.Execution {
+	w.t.Helper()
+	list, _, err := w.Control.ListExecutions(w.t.Context(), control.ExecutionQuery{Ref: ref, Limit: 1000}, true)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	return list
 }
 
@@ -267,34 +223,9 @@ func TestAFailingJobRetriesAndEndsBeforePeople(t *testing.T) {
 		if oldest := entries[1]; oldest.Ref != hopeless || oldest.Status != job.Failed {
 			t.Errorf("the oldest entry is %+v, want the end of the hopeless job", oldest)
 		}
-		if n := messagesLeft(t, w); n != 0 {
+		names := w.Queues.Names
+		if n := w.messages(names.Work("fast-io"), names.Isolation("fast-io"), names.DeadLetter("fast-io")); n != 0 {
 			t.Errorf("%d messages are left in the pool's queues", n)
 		}
 	})
-}
-
-// messagesLeft counts what the pool's queues still hold, hidden or not.
-func messagesLeft(t *testing.T, w *town) int {
-	t.Helper()
-	left := 0
-	for _, name := range []string{w.Queues.Names.Work("fast-io"), w.Queues.Names.Isolation("fast-io"), w.Queues.Names.DeadLetter("fast-io")} {
-		url, err := w.sqs.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String(name)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := w.sqs.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: url.QueueUrl, AttributeNames: []types.QueueAttributeName{
-			types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
-			types.QueueAttributeNameApproximateNumberOfMessagesDelayed}})
-		if err != nil || len(out.Attributes) != 3 {
-			t.Fatal(out, err)
-		}
-		for _, count := range out.Attributes {
-			n, err := strconv.Atoi(count)
-			if err != nil {
-				t.Fatal(err)
-			}
-			left += n
-		}
-	}
-	return left
 }

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -9,6 +10,11 @@ import (
 // adds handlers of one's own.
 func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error) {
 	w, err := i.worker()
+	if err != nil {
+		return nil, err
+	}
+	e := i.Environment
+	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Clock: i.Settings.Clock})
 	if err != nil {
 		return nil, err
 	}
