@@ -16,7 +16,7 @@ import (
 func (a *app) jobsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "List, read, pause, resume, run and delete jobs",
 		Example: "  belfry jobs list\n  belfry jobs pause nightly", Args: noSuchCommand, RunE: showHelp}
-	c.AddCommand(a.jobsList(), a.jobsGet(), a.jobsNext(), a.jobsDelete(), a.jobsRun(),
+	c.AddCommand(a.jobsList(), a.jobsGet(), a.jobsPut(), a.jobsNext(), a.jobsDelete(), a.jobsRun(),
 		a.jobsState("pause", "Stop new executions; running ones go on", "Withdraws what has not begun. Pausing a paused job is no error.", (*client.Client).PauseJob),
 		a.jobsState("resume", "Let a job run again from now on", "Times that fell into the pause are not caught up. Resuming an enabled job is no error.", (*client.Client).ResumeJob))
 	return c
@@ -164,7 +164,7 @@ func (a *app) jobsState(verb, short, long string, change func(*client.Client, co
 }
 
 func (a *app) jobsRun() *cobra.Command {
-	return &cobra.Command{Use: "run JOB", Short: "Run a job now", Long: "Make one execution of a job at once, whatever its schedule and whether or not it is paused.",
+	return &cobra.Command{Use: "run JOB", Aliases: []string{"run-now"}, Short: "Run a job now", Long: "Make one execution of a job at once, whatever its schedule and whether or not it is paused.",
 		Example: "  belfry jobs run nightly", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.call(c, func(ctx context.Context, api *client.Client) error {

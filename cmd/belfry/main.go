@@ -10,7 +10,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, now: time.Now, local: time.Local,
+	code := run(ctx, &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, now: time.Now, local: localZone(),
 		color: isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -20,4 +20,13 @@ func main() {
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// localZone is the person's own zone; one that is UTC under another name is
+// shown as UTC.
+func localZone() *time.Location {
+	if name, _ := time.Now().Zone(); name == "UTC" {
+		return time.UTC
+	}
+	return time.Local
 }

@@ -45,8 +45,8 @@ func New(o Options) (*Client, error) {
 	}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, &job.Error{Code: job.CodeInvalid, Field: "base URL", Value: job.Shorten(o.BaseURL), Bound: "such as " + DefaultURL,
-			Message: fmt.Sprintf("%q is not the URL of a Belfry API", job.Shorten(o.BaseURL)), Fix: "set BELFRY_URL or --url to an absolute http or https URL"}
+		return nil, &job.Error{Code: job.CodeInvalid, Field: "base URL", Value: job.Shorten(o.BaseURL), Bound: "an absolute http or https URL",
+			Message: fmt.Sprintf("%q is not the URL of a Belfry API", job.Shorten(o.BaseURL)), Fix: "write it as " + DefaultURL}
 	}
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient

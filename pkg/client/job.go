@@ -12,7 +12,8 @@ type Job struct {
 	Epoch           int64           `json:"epoch" doc:"Raised by every verb on the job, never reused"`
 	Pool            string          `json:"pool" doc:"Pool whose workers run it"`
 	Schedule        job.Schedule    `json:"schedule" doc:"When it is due"`
-	NextFireAt      Time            `json:"next_fire_at" nullable:"true" format:"date-time" doc:"First scheduled time that has not been turned into an execution yet; null = none"`
+	NextFireAt      Time            `json:"next_fire_at" nullable:"true" format:"date-time" doc:"Next scheduled time from now; null = none"`
+	CursorAt        Time            `json:"cursor_at" nullable:"true" format:"date-time" doc:"First scheduled time that has not been turned into an execution yet; some minutes ahead"`
 	LastScheduledAt Time            `json:"last_scheduled_at" nullable:"true" format:"date-time" doc:"Last scheduled time that has been dealt with"`
 	CreatedAt       Time            `json:"created_at" nullable:"true" format:"date-time"`
 	UpdatedAt       Time            `json:"updated_at" nullable:"true" format:"date-time"`

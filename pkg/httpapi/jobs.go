@@ -99,7 +99,7 @@ func (a *api) putJob(ctx context.Context, in *putInput) (*putOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: showPut(result, in.DryRun)}
+	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: showPut(result, a.control.Clock.Now(), in.DryRun)}
 	if result.Action == control.Created && !in.DryRun {
 		out.Status = http.StatusCreated
 	}
@@ -131,7 +131,7 @@ func (a *api) getJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := showJob(&view.Head)
+	shown := showJob(&view.Head, a.control.Clock.Now())
 	shown.Definition = &view.Definition
 	return &jobOutput{ETag: etag(shown.Revision), Body: shown}, nil
 }
@@ -142,8 +142,9 @@ func (a *api) listJobs(ctx context.Context, in *listInput) (*jobsOutput, error) 
 		return nil, err
 	}
 	page := client.Page[client.Job]{Items: make([]client.Job, len(heads)), NextCursor: client.Text(next)}
+	now := a.control.Clock.Now()
 	for i := range heads {
-		page.Items[i] = showJob(&heads[i])
+		page.Items[i] = showJob(&heads[i], now)
 	}
 	return &jobsOutput{Body: page}, nil
 }

@@ -62,7 +62,7 @@ func TestPuttingAJob(t *testing.T) {
 func TestReadingAJobShowsItsDefinitionAndItsRevisionAsETag(t *testing.T) {
 	answer := newWorld(t).with(t, "nightly", nightlyJob).ask("GET", "/v1/jobs/nightly", "")
 	const want = `{"job":"nightly","state":"ENABLED","revision":1,"epoch":1,"pool":"fast-io",` +
-		`"schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"next_fire_at":"2026-07-13T01:30:00.000Z","last_scheduled_at":null,` +
+		`"schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"next_fire_at":"2026-07-13T01:30:00.000Z","cursor_at":"2026-07-13T01:30:00.000Z","last_scheduled_at":null,` +
 		`"created_at":"2026-07-12T12:00:00.001Z","updated_at":"2026-07-12T12:00:00.001Z","changed_by":"anonymous","reason":null,"reason_text":null,` +
 		`"definition":{"job":"nightly","schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"target":{"log":{}},"pool":"fast-io",` +
 		`"priority":"normal","timeout":"1m","retry":{"max_attempts":5,"base":"1s","max":"5m","max_age":"1d","max_lost":3},"concurrency":"ALLOW",` +
@@ -72,14 +72,26 @@ func TestReadingAJobShowsItsDefinitionAndItsRevisionAsETag(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseGapIsNotRecordedYetShowsTheTimeAfterTheGap(t *testing.T) {
-	head := &job.Head{NextFireAt: noon.Truncate(time.Second), Gap: &job.Gap{Then: noon.Add(time.Hour)}}
-	if got := showJob(head).NextFireAt.String(); got != "2026-07-12T13:00:00.001Z" {
-		t.Errorf("next is %s", got)
+func TestTheNextTimeIsTheOneFromNowWhereverTheCursorStands(t *testing.T) {
+	every := job.Schedule{Every: job.Duration(10 * time.Second)}
+	ahead, once := noon.Truncate(time.Second).Add(310*time.Second), noon.Truncate(time.Second).Add(time.Minute)
+	rows := map[string]struct {
+		head         job.Head
+		next, cursor string
+	}{
+		"made ahead":                   {job.Head{State: job.Enabled, Schedule: every, NextFireAt: ahead}, "2026-07-12T12:00:10.000Z", "2026-07-12T12:05:10.000Z"},
+		"paused":                       {job.Head{State: job.Paused, Schedule: every}, "", ""},
+		"once, and made ahead":         {job.Head{State: job.Completed, Schedule: job.Schedule{At: once}}, "2026-07-12T12:01:00.000Z", ""},
+		"with a gap to be recorded":    {job.Head{State: job.Enabled, Schedule: every, NextFireAt: noon, Gap: &job.Gap{Then: ahead}}, "2026-07-12T12:00:10.000Z", "2026-07-12T12:05:10.000Z"},
+		"paused with a gap":            {job.Head{State: job.Paused, Schedule: every, NextFireAt: noon, Gap: &job.Gap{}}, "", ""},
+		"with a schedule that is gone": {job.Head{State: job.Enabled, Schedule: job.Schedule{Cron: "x"}, NextFireAt: ahead}, "", "2026-07-12T12:05:10.000Z"},
 	}
-	head.Gap.Then = time.Time{}
-	if got := showJob(head).NextFireAt; !got.IsZero() {
-		t.Errorf("a job without a time after the gap shows %s", got)
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			if got := showJob(&row.head, noon); got.NextFireAt.String() != row.next || got.CursorAt.String() != row.cursor {
+				t.Errorf("next is %q, the cursor %q; want %q, %q", got.NextFireAt, got.CursorAt, row.next, row.cursor)
+			}
+		})
 	}
 }
 

@@ -10,23 +10,36 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
+// nextTime is the job's next scheduled time from now. The cursor would be the
+// wrong answer: it lies beyond what has been made ahead.
+func nextTime(h *job.Head, now time.Time) time.Time {
+	if h.State != job.Enabled && h.State != job.Completed {
+		return time.Time{}
+	}
+	compiled, err := schedule.Compile(h.Schedule, h.Anchor)
+	if err != nil {
+		return time.Time{}
+	}
+	next, _ := compiled.Next(now)
+	return next
+}
+
 // showJob is a head as people read it.
-func showJob(h *job.Head) client.Job {
-	next := h.NextFireAt
+func showJob(h *job.Head, now time.Time) client.Job {
+	cursor := h.NextFireAt
 	if h.Gap != nil {
-		// The cursor only keeps the job in sight of the scan until the gap is
-		// recorded; its next time is the one after the gap.
-		next = h.Gap.Then
+		// Until the gap is recorded the cursor only keeps the job in sight of the scan.
+		cursor = h.Gap.Then
 	}
 	return client.Job{
 		Job: h.Job, State: h.State, Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
-		NextFireAt: client.At(next), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt),
+		NextFireAt: client.At(nextTime(h, now)), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt),
 		ChangedBy: client.Text(h.ChangedBy), Reason: client.Text(h.Reason), ReasonText: client.Text(lifecycle.Sentence(h.Reason)),
 	}
 }
 
-func showPut(r control.PutResult, dryRun bool) client.PutResult {
-	shown := showJob(r.Head)
+func showPut(r control.PutResult, now time.Time, dryRun bool) client.PutResult {
+	shown := showJob(r.Head, now)
 	return client.PutResult{Action: string(r.Action), DryRun: dryRun, Job: shown.Job, State: shown.State, Revision: shown.Revision,
 		NextFireAt: shown.NextFireAt, Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish)}
 }

@@ -45,7 +45,7 @@ func (a *api) changeState(ctx context.Context, name string, verb func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	return &jobOutput{ETag: etag(head.Revision), Body: showJob(head)}, nil
+	return &jobOutput{ETag: etag(head.Revision), Body: showJob(head, a.control.Clock.Now())}, nil
 }
 
 func (a *api) runJob(ctx context.Context, in *jobInput) (*runOutput, error) {

@@ -166,7 +166,7 @@ func (k keys) nearest(key string) string {
 		}
 	}
 	if best == "" {
-		return "remove it, or use one of: " + k.list()
+		return "remove it, or use one of the allowed keys"
 	}
 	return "did you mean " + best + "?"
 }

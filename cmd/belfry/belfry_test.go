@@ -1,0 +1,346 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/httpapi"
+	"github.com/belfry-scheduler/belfry/pkg/localaws"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// binary is the program under test, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "belfry")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "belfry")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version=1.2.3", "-o", binary, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, out))
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// noon is the service's clock. The program's own clock only says how far times
+// lie away, which the golden files leave out.
+var noon = time.Date(2026, 7, 12, 12, 0, 0, 1_999_999, time.UTC)
+
+type stopped struct{}
+
+func (stopped) Now() time.Time                              { return noon }
+func (stopped) Wait(ctx context.Context, _ time.Time) error { return ctx.Err() }
+
+type reconciler struct{}
+
+func (reconciler) Reconcile(context.Context) (int, int, error) { return 12, 3, nil }
+
+// service is a whole control plane in memory, behind its HTTP API.
+func service(t *testing.T) string {
+	t.Helper()
+	backend, err := localaws.New(localaws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = backend.Close() })
+	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(backend.Config()), SQS: sqs.NewFromConfig(backend.Config())}
+	belfry := assemble.New(clients, assemble.Settings{Clock: stopped{}, Shards: 4})
+	if err := belfry.Ensure(t.Context(), clients); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(httpapi.New(belfry.Control, httpapi.Options{Version: "1.2.3", Reconciler: reconciler{}}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// outcome is what one command line gave.
+type outcome struct {
+	out, err string
+	code     int
+}
+
+// belfry runs the program. "{…}" words in args are replaced by ids that earlier
+// runs printed.
+func belfry(t *testing.T, url, stdin string, args ...string) outcome {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), binary, args...)
+	command.Env = []string{"BELFRY_URL=" + url, "TZ=UTC", "HOME=" + t.TempDir()}
+	command.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errs
+	err := command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{out: out.String(), err: errs.String(), code: command.ProcessState.ExitCode()}
+}
+
+var (
+	distances = regexp.MustCompile(`\((in|now|\d+ (ms|s|min|h|d)).*?\)`)
+	columns   = regexp.MustCompile(`(?m)  (in \d+ [a-z]+( \d+ [a-z]+)?|\d+ [a-z]+( \d+ [a-z]+)? ago)( |$)`)
+	gaps      = regexp.MustCompile(`   +`)
+	ulids     = regexp.MustCompile(`~m-[0-9A-HJKMNP-TV-Z]{26}~`)
+	ports     = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	builds    = regexp.MustCompile(`go1\.[0-9.]+|linux/\w+|darwin/\w+|20\d\d[a-z]\b`)
+)
+
+// steady is text without what differs from run to run.
+func steady(text string) string {
+	text = distances.ReplaceAllString(text, "(…)")
+	text = gaps.ReplaceAllString(columns.ReplaceAllString(text, "  …$4"), "  ")
+	text = ulids.ReplaceAllString(text, "~m-ULID~")
+	text = ports.ReplaceAllString(text, "http://API")
+	return builds.ReplaceAllString(text, "BUILD")
+}
+
+// golden compares an outcome with the file of that name.
+func golden(t *testing.T, name string, got outcome) {
+	t.Helper()
+	text := fmt.Sprintf("exit code %d\n-- stdout --\n%s-- stderr --\n%s", got.code, steady(got.out), steady(got.err))
+	path := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, text, want)
+	}
+}
+
+const jobsFile = `job: nightly
+schedule: {cron: "30 3 * * *", zone: Europe/Berlin}
+target: {log: {message: night}}
+description: every night
+---
+job: often
+schedule: {every: 10s}
+target: {webhook: {url: "https://example.com/hook"}}
+---
+job: asleep
+schedule: {every: 1h}
+target: {handler: {name: sleeper}}
+paused: true
+`
+
+// A newcomer's afternoon, each step on what the steps before left.
+func TestAStoryAtTheCommandLine(t *testing.T) {
+	url := service(t)
+	id := ""
+	steps := []struct {
+		name  string
+		stdin string
+		args  []string
+	}{
+		{"no jobs yet", "", []string{"jobs", "list"}},
+		{"a dry run of new jobs", jobsFile, []string{"apply", "-f", "-", "--dry-run"}},
+		{"nothing was written by the dry run", "", []string{"jobs", "list", "--json"}},
+		{"applying new jobs", jobsFile, []string{"apply", "-f", "-"}},
+		{"applying them again", jobsFile, []string{"apply", "-f", "-", "--json"}},
+		{"a dry run without changes", jobsFile, []string{"apply", "-f", "-", "--dry-run"}},
+		{"a dry run of an edit", strings.Replace(jobsFile, "30 3", "30 4", 1), []string{"apply", "-f", "-", "--dry-run", "--json"}},
+		{"applying an edit", strings.Replace(jobsFile, "30 3", "30 4", 1), []string{"apply", "-f", "-"}},
+		{"listing jobs", "", []string{"jobs", "list"}},
+		{"listing one job of several", "", []string{"jobs", "list", "--limit", "1"}},
+		{"reading a job", "", []string{"jobs", "get", "nightly"}},
+		{"reading a job as JSON", "", []string{"jobs", "get", "nightly", "--json"}},
+		{"coming times of a job", "", []string{"jobs", "next", "nightly", "--count", "2", "--after", "2026-10-24T00:00:00Z"}},
+		{"pausing", "", []string{"jobs", "pause", "often"}},
+		{"resuming", "", []string{"jobs", "resume", "often"}},
+		{"executions whose time has come", "", []string{"executions", "list", "often"}},
+		{"upcoming executions", "", []string{"executions", "list", "often", "--upcoming", "--limit", "2"}},
+		{"executions of a status as JSON", "", []string{"executions", "list", "often", "--status", "scheduled", "--limit", "1", "--json"}},
+		{"running now", "", []string{"jobs", "run", "nightly"}},
+		{"the manual run in the list", "", []string{"executions", "list", "nightly"}},
+		{"reading an execution", "", []string{"executions", "get", "{id}"}},
+		{"canceling", "", []string{"executions", "cancel", "{id}"}},
+		{"canceling again", "", []string{"executions", "cancel", "{id}"}},
+		{"the timeline", "", []string{"executions", "timeline", "{id}"}},
+		{"the timeline as JSON", "", []string{"executions", "timeline", "{id}", "--json"}},
+		{"deleting", "", []string{"jobs", "delete", "asleep"}},
+		{"deleting again", "", []string{"jobs", "delete", "asleep", "--json"}},
+		{"reading what was deleted", "", []string{"jobs", "get", "asleep"}},
+		{"deleting another revision", "", []string{"jobs", "delete", "nightly", "--if-revision", "9", "--json"}},
+		{"putting a job only if it is absent", "job: fresh\nschedule: {every: 1h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-absent"}},
+		{"putting it again", "job: fresh\nschedule: {every: 1h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-absent"}},
+		{"putting at a revision", "job: fresh\nschedule: {every: 2h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-revision", "1", "--json"}},
+		{"putting what the service refuses", "job: fresh\nschedule: {every: 2h}\ntarget: {log: {}}\npool: x\n", []string{"jobs", "put", "-f", "-"}},
+		{"putting several jobs", jobsFile, []string{"jobs", "put", "-f", "-"}},
+		{"health", "", []string{"health"}},
+		{"reconciling", "", []string{"reconcile", "--json"}},
+	}
+	for _, step := range steps {
+		args := append([]string{}, step.args...)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "{id}", id)
+		}
+		got := belfry(t, url, step.stdin, args...)
+		if found := regexp.MustCompile(`nightly~m-\w{26}~v\d+`).FindString(got.out); found != "" {
+			id = found
+		}
+		golden(t, "story "+step.name, got)
+	}
+}
+
+func TestWithoutAService(t *testing.T) {
+	rows := []struct {
+		name  string
+		stdin string
+		args  []string
+	}{
+		{"nobody answers", "", []string{"jobs", "list"}},
+		{"nobody answers as JSON", "", []string{"health", "--json"}},
+		{"a URL that is none", "", []string{"health", "--url", "localhost"}},
+		{"help", "", []string{"--help"}},
+		{"help for a verb", "", []string{"executions", "list", "--help"}},
+		{"a command that is none", "", []string{"jobs", "lst"}},
+		{"a noun that is none", "", []string{"job-list"}},
+		{"a flag that is none", "", []string{"jobs", "list", "--limits", "3", "--json"}},
+		{"an argument that is missing", "", []string{"executions", "get"}},
+		{"an argument too many", "", []string{"jobs", "get", "a", "b"}},
+		{"a limit out of bounds", "", []string{"jobs", "list", "--limit", "0"}},
+		{"all and a limit", "", []string{"jobs", "list", "--all", "--limit", "3"}},
+		{"a status that is none", "", []string{"executions", "list", "--status", "READY"}},
+		{"the version", "", []string{"version"}},
+		{"applying nothing", "", []string{"apply"}},
+		{"applying a file that is not there", "", []string{"apply", "-f", "nowhere.yaml"}},
+		{"applying a file with faults", "job: a\nschedul: {every: 1s}\ntimeout: 3\n---\njob: b\nschedule: {cron: 61 * * * *}\ntarget: {log: {}}\n", []string{"apply", "-f", "-"}},
+		{"applying a file with faults as JSON", "job: a\nschedule: {every: 1s}\ntarget: {log: {}}\njitter: 3s\npool: 3\n", []string{"apply", "-f", "-", "--json"}},
+		{"a job given twice", "job: a\nschedule: {every: 1s}\ntarget: {log: {}}\n---\njob: a\nschedule: {every: 1s}\ntarget: {log: {}}\n", []string{"apply", "-f", "-"}},
+		{"a schedule", "", []string{"schedule", "next", "30 2 * * *", "--zone", "Europe/Berlin", "--after", "2026-03-28T00:00:00Z", "--count", "2"}},
+		{"a schedule as JSON", "", []string{"schedule", "next", "30 2 * * *", "--zone", "Europe/Berlin", "--after", "2026-03-28T00:00:00Z", "--count", "2", "--json"}},
+		{"an interval", "", []string{"schedule", "next", "--every", "90s", "--after", "2026-03-28T00:00:00Z", "--count", "2", "--json"}},
+		{"one time that has passed", "", []string{"schedule", "next", "--at", "2026-03-27T00:00:00Z", "--after", "2026-03-28T00:00:00Z"}},
+		{"a schedule that is none", "", []string{"schedule", "next", "61 * * * *", "--json"}},
+		{"an expression without quotes", "", []string{"schedule", "next", "30", "2", "*", "*", "*"}},
+		{"two kinds of schedule", "", []string{"schedule", "next", "30 2 * * *", "--every", "3s"}},
+		{"questions by line", `{"id":"a","dialect":"unix","expr":"30 2 * * *","zone":"Europe/Berlin","after":"2026-03-28T12:00:00Z","count":1}` + "\nnonsense\n", []string{"schedule", "next", "--jsonl"}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			golden(t, "offline "+row.name, belfry(t, "http://127.0.0.1:1", row.stdin, row.args...))
+		})
+	}
+}
+
+func TestApplyWritesNothingWhenTheServiceRefusesOneJob(t *testing.T) {
+	url := service(t)
+	file := jobsFile + "---\njob: unpooled\nschedule: {every: 1h}\ntarget: {log: {}}\n\npool: nowhere\n"
+	golden(t, "apply a pool that only the service knows not to be", belfry(t, url, file, "apply", "-f", "-"))
+	if got := belfry(t, url, "", "jobs", "list", "--json"); got.out != `{"items":[],"next_cursor":null}`+"\n" {
+		t.Errorf("jobs were written: %s", got.out)
+	}
+}
+
+func TestApplyReadsDirectoriesAndTellsTheFileOfEachFault(t *testing.T) {
+	url, dir := service(t), t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("b.yml", "job: b\nschedule: {every: 1h}\ntarget: {log: {}}\n")
+	write("a.yaml", "job: a\nschedule: {every: 1h}\ntarget: {log: {}}\n")
+	write("notes.txt", "not a job")
+	if got := belfry(t, url, "", "apply", "-f", dir); got.code != 0 || !strings.HasPrefix(got.out, "created  a  ") || !strings.Contains(got.out, "\ncreated  b  ") || strings.Count(got.out, "\n") != 2 {
+		t.Errorf("%+v", got)
+	}
+	write("c.yaml", "job: b\nschedule: {every: 1h}\ntarget: {log: {}}\n")
+	want := filepath.Join(dir, "c.yaml") + `:1: job: job "b" is given twice, first at ` + filepath.Join(dir, "b.yml") + ":1"
+	if got := belfry(t, url, "", "apply", "-f", dir); got.code != exitRefused || !strings.HasPrefix(got.err, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAllReadsEveryPage(t *testing.T) {
+	url := service(t)
+	var file strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&file, "---\njob: j%03d\nschedule: {every: 1d}\ntarget: {log: {}}\n", i)
+	}
+	if got := belfry(t, url, file.String(), "apply", "-f", "-"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	for args, want := range map[string]int{"": 100, "--all": 120, "--limit 110": 110, "--limit 5000": 120} {
+		got := belfry(t, url, "", append([]string{"jobs", "list", "--json"}, strings.Fields(args)...)...)
+		if n := strings.Count(got.out, `"job":"j`); n != want || strings.Contains(got.out, `"next_cursor":null`) != (want == 120) {
+			t.Errorf("with %q %d jobs are listed, want %d", args, n, want)
+		}
+	}
+}
+
+func TestTheExampleFileIsTakenAsItIs(t *testing.T) {
+	got := belfry(t, service(t), "", "apply", "-f", filepath.Join("..", "..", "examples", "jobs.yaml"))
+	if got.code != 0 || strings.Count(got.out, "created") != strings.Count(got.out, "\n") || !strings.Contains(got.out, "every-ten-seconds") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestACommandThatWaitsGivesASignOfLife(t *testing.T) {
+	release := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+		fmt.Fprint(w, `{"status":"ok"}`)
+	}))
+	defer slow.Close()
+	command := exec.CommandContext(t.Context(), binary, "health")
+	command.Env = []string{"BELFRY_URL=" + slow.URL}
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 256)
+	n, _ := stderr.Read(line)
+	close(release)
+	if got := steady(string(line[:n])); got != "… waiting for http://API (2s)\n" {
+		t.Errorf("got %q", got)
+	}
+	if err := command.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCompletionOffersTheNamesOfJobs(t *testing.T) {
+	url := service(t)
+	belfry(t, url, jobsFile, "apply", "-f", "-")
+	if got := belfry(t, url, "", "__complete", "jobs", "pause", ""); got.out != "asleep\nnightly\noften\n:4\n" {
+		t.Errorf("%q", got.out)
+	}
+	if got := belfry(t, url, "", "completion", "bash"); got.code != 0 || !strings.Contains(got.out, "belfry") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-scheduler/belfry/cmd/belfry/jobfile"
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// jobsPut is apply for one job, with a condition on what is there.
+func (a *app) jobsPut() *cobra.Command {
+	var file string
+	var o client.PutOptions
+	c := &cobra.Command{Use: "put -f FILE", Short: "Create or edit the one job of a file, on a condition",
+		Long:    "Create or edit the one job of a file, on a condition about what is there now.\nFor several jobs, and without conditions, use belfry apply.",
+		Example: "  belfry jobs put -f nightly.yaml --if-absent\n  belfry jobs put -f nightly.yaml --if-revision 3", Args: upTo(0)}
+	c.Flags().StringVarP(&file, "file", "f", "", "file with one job, or - for stdin")
+	c.Flags().BoolVar(&o.IfAbsent, "if-absent", false, "only if there is no such job")
+	c.Flags().IntVar(&o.IfMatch, "if-revision", 0, "only if this revision is current")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case file == "":
+			return usage(c, "say what to put with -f FILE")
+		case o.IfAbsent && o.IfMatch != 0:
+			return usage(c, "--if-absent and --if-revision contradict each other: give one of them")
+		}
+		entries, err := a.readJobs(c, []string{file})
+		if err != nil {
+			return err
+		}
+		if len(entries) != 1 {
+			return usage(c, "%s holds %d jobs, not one: use belfry apply", file, len(entries))
+		}
+		return a.call(c, func(ctx context.Context, api *client.Client) error { return a.put(ctx, api, &entries[0], o) })
+	}
+	return c
+}
+
+func (a *app) put(ctx context.Context, api *client.Client, e *jobfile.Entry, o client.PutOptions) error {
+	result, err := api.PutJob(ctx, e.Definition, o)
+	var known *job.Error
+	if errors.As(err, &known) && known.Code.Class() == job.ClassRefused {
+		known.Line = e.LineOf(known.Field)
+		return jobfile.Faults{{File: e.File, Err: known}}
+	}
+	if err != nil {
+		return err
+	}
+	one := applied{PutResult: result, File: e.File, Line: e.Line, zone: zoneOf(e.Definition.Schedule)}
+	return a.print(result, func() { a.showApplied(applyAnswer{Jobs: []applied{one}}) })
+}
