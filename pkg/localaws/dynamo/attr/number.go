@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -96,10 +97,31 @@ func hasNumberShape(text string) bool {
 
 // Add and Sub compute exactly; a result that needs more than 38 digits or
 // leaves the range is refused.
-func Add(a, b Value) (Value, error) { return arithmetic(exact.Add, a, b) }
+func Add(a, b Value) (Value, error) {
+	if x, y, ok := smallInts(a, b); ok {
+		return Value{Kind: N, Text: strconv.FormatInt(x+y, 10)}, nil
+	}
+	return arithmetic(exact.Add, a, b)
+}
 
 // Sub returns a - b; see Add.
-func Sub(a, b Value) (Value, error) { return arithmetic(exact.Sub, a, b) }
+func Sub(a, b Value) (Value, error) {
+	if x, y, ok := smallInts(a, b); ok {
+		return Value{Kind: N, Text: strconv.FormatInt(x-y, 10)}, nil
+	}
+	return arithmetic(exact.Sub, a, b)
+}
+
+// smallInts says whether both numbers are whole and small enough for their sum
+// to fit 64 bits.
+func smallInts(a, b Value) (x, y int64, ok bool) {
+	if !isShortInteger(a.Text) || !isShortInteger(b.Text) {
+		return 0, 0, false
+	}
+	x, errX := strconv.ParseInt(a.Text, 10, 64)
+	y, errY := strconv.ParseInt(b.Text, 10, 64)
+	return x, y, errX == nil && errY == nil
+}
 
 func arithmetic(operation func(d, x, y *apd.Decimal) (apd.Condition, error), a, b Value) (Value, error) {
 	var x, y, result apd.Decimal

@@ -115,6 +115,23 @@ func (item Item) Without(name string) Item {
 	return append(changed, item[i+1:]...)
 }
 
+// Set gives name the value within item itself, which must be the caller's own
+// copy.
+func (item *Item) Set(name string, value Value) {
+	i, found := item.find(name)
+	if !found {
+		*item = slices.Insert(*item, i, Attribute{Name: name})
+	}
+	(*item)[i].Value = value
+}
+
+// Remove takes name out of item itself, which must be the caller's own copy.
+func (item *Item) Remove(name string) {
+	if i, found := item.find(name); found {
+		*item = slices.Delete(*item, i, i+1)
+	}
+}
+
 // Pick returns the attributes of item whose names are listed, in name order.
 func (item Item) Pick(names []string) Item {
 	picked := make(Item, 0, len(names))

@@ -6,6 +6,32 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/localaws/dynamo/attr"
 )
 
+// place puts value at p within item itself.
+func place(item *attr.Item, p path, value attr.Value) error {
+	if len(p) > 1 {
+		holder, err := setWithin(item.Get(p[0].name), p[1:], value)
+		if err != nil {
+			return err
+		}
+		value = holder
+	}
+	item.Set(p[0].name, value)
+	return nil
+}
+
+// displace takes what is at p out of item itself.
+func displace(item *attr.Item, p path) error {
+	if len(p) == 1 {
+		item.Remove(p[0].name)
+		return nil
+	}
+	holder, err := removeWithin(item.Get(p[0].name), p[1:])
+	if err == nil {
+		item.Set(p[0].name, holder)
+	}
+	return err
+}
+
 // setIn returns item with value at p. The place that holds it must exist; an
 // index past the end of a list appends.
 func setIn(item attr.Item, p path, value attr.Value) (attr.Item, error) {

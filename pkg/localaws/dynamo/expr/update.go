@@ -36,54 +36,54 @@ func (u *Update) Apply(item attr.Item) (attr.Item, error) {
 	if u == nil {
 		return item, nil
 	}
-	changed := item
+	changed := append(make(attr.Item, 0, len(item)+len(u.actions)), item...)
 	for _, a := range u.actions {
-		next, err := u.perform(a, item, changed)
-		if err != nil {
+		if err := u.perform(a, item, &changed); err != nil {
 			return nil, err
 		}
-		changed = next
 	}
 	return changed, nil
 }
 
-func (u *Update) perform(a action, before, item attr.Item) (attr.Item, error) {
+// perform carries one action out on changed, which is the caller's own copy of
+// the item's top level; what lies deeper is shared with before.
+func (u *Update) perform(a action, before attr.Item, changed *attr.Item) error {
 	switch a.section {
 	case "SET":
 		value, err := u.scope.evaluate(a.value, before)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return setIn(item, a.path, value)
+		return place(changed, a.path, value)
 	case "REMOVE":
-		return removeIn(item, a.path)
+		return displace(changed, a.path)
 	}
 	current := u.scope.lookup(before, a.path)
 	given := u.scope.value(a.value.value)
 	if a.section == "ADD" {
 		value, err := add(current, given)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return setIn(item, a.path, value)
+		return place(changed, a.path, value)
 	}
-	return u.subtract(a, item, current, given)
+	return subtract(a.path, changed, current, given)
 }
 
-func (u *Update) subtract(a action, item attr.Item, current, given attr.Value) (attr.Item, error) {
+func subtract(p path, changed *attr.Item, current, given attr.Value) error {
 	if current.Kind == attr.Absent {
-		return item, nil
+		return nil
 	}
 	if current.Kind != given.Kind {
-		return nil, &attr.Invalid{Message: wrongOperand}
+		return &attr.Invalid{Message: wrongOperand}
 	}
 	left := slices.DeleteFunc(slices.Clone(current.List), func(member attr.Value) bool {
 		return slices.ContainsFunc(given.List, member.Equal)
 	})
 	if len(left) == 0 {
-		return removeIn(item, a.path)
+		return displace(changed, p)
 	}
-	return setIn(item, a.path, attr.Value{Kind: current.Kind, List: left})
+	return place(changed, p, attr.Value{Kind: current.Kind, List: left})
 }
 
 func add(current, given attr.Value) (attr.Value, error) {
