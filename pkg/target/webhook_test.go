@@ -53,7 +53,7 @@ func post(t *testing.T, o Options, f workertest.Facts, answer http.HandlerFunc) 
 
 func TestRequestCarriesTheHandlerContract(t *testing.T) {
 	at := time.Date(2026, 7, 12, 1, 30, 0, 0, time.UTC)
-	hook := &job.Webhook{Headers: map[string]string{"Authorization": "Bearer b", "content-type": "application/vnd.x+json", "belfry-tenant": "somebody"}}
+	hook := &job.Webhook{Headers: map[string]string{"Authorization": "Bearer b", "content-type": "application/vnd.x+json", "belfry-tenant": "somebody", "belfry-interval-start": "never"}}
 	seen, bodies, err := post(t, Options{UserAgent: "Belfry/1"}, workertest.Facts{Tenant: "acme", Job: "nightly", Revision: 3, Number: 2, FencingToken: 1 << 32,
 		Payload: `{"b":1,"a":[2]}`, ScheduledAt: at, Deadline: at.Add(90 * time.Second), Target: job.Target{Webhook: hook}}, nil)
 	if err != nil || len(seen) != 1 {
