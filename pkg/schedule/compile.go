@@ -107,6 +107,7 @@ func (p *Plan) compileCron() error {
 		return err
 	}
 	p.fillPolicies()
+	// The search below would find it too, after 130 years of months.
 	if p.fields.impossible() {
 		return refuseNever(p.schedule.Cron)
 	}

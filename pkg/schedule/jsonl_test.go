@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -115,30 +116,32 @@ func TestServeNextAnswersALastLineWithoutEnd(t *testing.T) {
 	}
 }
 
+// In a bubble an answer that is held back is a deadlock, which fails at once.
 func TestServeNextAnswersBeforeItAsksForMore(t *testing.T) {
-	questions, ask := io.Pipe()
-	answers, tell := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		err := ServeNext(t.Context(), questions, tell)
-		tell.CloseWithError(io.EOF)
-		done <- err
-	}()
-	lines := bufio.NewScanner(answers)
-	for range 3 {
-		if _, err := io.WriteString(ask, `{"id":1,"expr":"@daily","zone":"UTC","after":"2026-01-01T00:00:00Z"}`+"\n"); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		questions, ask := io.Pipe()
+		answers, tell := io.Pipe()
+		done := make(chan error, 1)
+		go func() {
+			err := ServeNext(t.Context(), questions, tell)
+			done <- errors.Join(err, tell.Close())
+		}()
+		lines := bufio.NewScanner(answers)
+		for range 3 {
+			if _, err := io.WriteString(ask, `{"id":1,"expr":"@daily","zone":"UTC","after":"2026-01-01T00:00:00Z"}`+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			if !lines.Scan() || !strings.Contains(lines.Text(), "2026-01-02") {
+				t.Fatalf("no answer while the question is open: %q", lines.Text())
+			}
+		}
+		if err := ask.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if !lines.Scan() || !strings.Contains(lines.Text(), "2026-01-02") {
-			t.Fatalf("no answer while the question is open: %q", lines.Text())
+		if err := <-done; err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := ask.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 func TestServeNextReportsWhatStopsIt(t *testing.T) {
