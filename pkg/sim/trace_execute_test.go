@@ -185,3 +185,43 @@ func TestTheDeadLetterConsumerKeepsTheDutyInEveryState(t *testing.T) {
 		}
 	})
 }
+
+// F2: a worker has read the head and waits for the second; the job is edited
+// and paused, and a slow scanner then makes the time again under the epoch
+// between. The old message must not start it.
+func TestAMessageStartsOnlyTheLifeThatSentIt(t *testing.T) {
+	d, at := later()
+	onStage(t, d, func(s *stage) {
+		time.Sleep(6*time.Minute + 300*time.Millisecond) // a delay of whole seconds then ends 0.7 s early
+		s.scan(s.scanner(hooks{}))
+		time.Sleep(time.Until(at) - 800*time.Millisecond)
+		e := s.worker("w", func(context.Context, *execute.Attempt) *lifecycle.Failure {
+			t.Error("it ran although the job was paused")
+			return nil
+		})
+		b := s.receive(work)
+		disposal := make(chan execute.Disposal)
+		go func() {
+			disposal <- e.Process(s.Context(), execute.Delivery{Message: b.message, NotBefore: at})
+		}()
+		time.Sleep(100 * time.Millisecond) // it has read the head and waits
+		slow := s.scanner(hooks{beforePut: func() error {
+			_, err := s.planes().Control.Pause(s.Context(), s.ref, "test")
+			return err
+		}, beforeAdvance: func() error { return errCrash }})
+		edited := d
+		edited.Description = "edited"
+		service := *s.planes().Control
+		service.Materialiser = slow
+		_, err := service.Put(s.Context(), putOf(s.ref, edited))
+		if !errors.Is(err, errCrash) {
+			t.Fatalf("the edit's scanner should have crashed: %v", err)
+		}
+		if e := s.execution(at); e.Epoch != 2 || e.Status != job.Scheduled {
+			t.Fatalf("the slow scanner left %+v", e)
+		}
+		if d := <-disposal; !d.Delete {
+			t.Fatalf("the message of an older life is kept: %+v", d)
+		}
+	})
+}

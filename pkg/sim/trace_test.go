@@ -40,10 +40,14 @@ func onStage(t *testing.T, d job.Definition, play func(s *stage)) {
 
 func (s *stage) apply(d job.Definition) *job.Head {
 	s.Helper()
-	d.Job, d.Target = s.ref.Job, job.Target{Log: &job.LogTarget{}}
-	result, err := s.w.Control.Control.Put(s.Context(), control.PutRequest{Ref: s.ref, Definition: d, Actor: "test"})
+	result, err := s.w.Control.Control.Put(s.Context(), putOf(s.ref, d))
 	s.must(err)
 	return result.Head
+}
+
+func putOf(ref job.Ref, d job.Definition) control.PutRequest {
+	d.Job, d.Target = ref.Job, job.Target{Log: &job.LogTarget{}}
+	return control.PutRequest{Ref: ref, Definition: d, Actor: "test"}
 }
 
 func (s *stage) must(err error) {
