@@ -16,6 +16,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
 )
@@ -166,6 +167,11 @@ func TestPing(t *testing.T) {
 	}
 	if got := ping(); got != http.StatusServiceUnavailable {
 		t.Errorf("closed backend answers %d", got)
+	}
+	_, err := dynamodb.NewFromConfig(backend.Config()).ListTables(t.Context(), nil, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	var refused smithy.APIError
+	if !errors.As(err, &refused) || refused.ErrorCode() != "ServiceUnavailable" {
+		t.Errorf("a call after closing returned %v", err)
 	}
 	if err := backend.Close(); err != nil {
 		t.Errorf("closing again: %v", err)

@@ -12,11 +12,16 @@ func sqsVisibilityCases() []Case {
 		onSQS("a received message is hidden until its visibility ends, then counts one receipt more", func(q queues) {
 			url := q.create("hidden", map[string]string{"VisibilityTimeout": "2"})
 			q.send(&sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("x")})
-			q.one(url)
+			first := q.one(url).Attributes
 			q.none(url)
 			q.wantAttributes(url, map[string]string{"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "1"})
-			if got := q.one(url).Attributes["ApproximateReceiveCount"]; got != "2" {
+			second := q.one(url).Attributes
+			if got := second["ApproximateReceiveCount"]; got != "2" {
 				q.Errorf("receive count is %s, want 2", got)
+			}
+			const when = "ApproximateFirstReceiveTimestamp"
+			if second[when] != first[when] {
+				q.Errorf("the first receipt was at %s, then at %s", first[when], second[when])
 			}
 		}),
 		onSQS("a visibility changed to zero gives the message back at once", func(q queues) {

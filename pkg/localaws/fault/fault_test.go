@@ -86,7 +86,11 @@ func TestActionAtTheFirstSend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := open(t, row.retries)
+				begin := time.Now()
 				err := start(fault.At(1, row.action)).send(t.Context(), "x")
+				if errors.Is(err, fault.ErrCrashed) && time.Since(begin) != 0 {
+					t.Errorf("the dead process went on trying for %v", time.Since(begin))
+				}
 				if row.failed == nil && err != nil || row.failed != nil && !row.failed(err) {
 					t.Errorf("send returned %v", err)
 				}

@@ -48,11 +48,13 @@ func (r *runner) wait() { r.inHand.Wait() }
 type outcome[Result any] struct {
 	result Result
 	err    error
+	late   bool // it came when the context had ended
 }
 
 // invoke runs the function once and returns what it returned, ErrTimeout, or
 // an error made from its panic. The function's context carries the deadline
-// and the Lambda context, and is not ended by the driver's.
+// and the Lambda context, and is not ended by the driver's. What a function
+// returns in the very instant of its deadline comes too late.
 func invoke[Event, Result any](
 	parent context.Context, r *runner, event Event, function func(context.Context, Event) (Result, error),
 ) (Result, error) {
@@ -62,19 +64,29 @@ func invoke[Event, Result any](
 		defer cancel()
 		var o outcome[Result]
 		o.result, o.err = guarded(ctx, event, function)
+		o.late = ctx.Err() != nil
 		done <- o
 	})
-	select {
-	case o := <-done:
-		return o.result, o.err
-	case <-ctx.Done():
-	}
-	select { // it may have finished in the same instant
-	case o := <-done:
-		return o.result, o.err
-	default:
+	timedOut := func() (Result, error) {
 		var none Result
 		return none, fmt.Errorf("%w after %v: %w", ErrTimeout, r.Timeout, context.Cause(ctx))
+	}
+	settled := func(o outcome[Result]) (Result, error) {
+		if o.late {
+			return timedOut()
+		}
+		return o.result, o.err
+	}
+	select {
+	case o := <-done:
+		return settled(o)
+	case <-ctx.Done():
+	}
+	select { // it may have finished just before
+	case o := <-done:
+		return settled(o)
+	default:
+		return timedOut()
 	}
 }
 

@@ -169,11 +169,31 @@ func TestReopenedQueueIsAsItWas(t *testing.T) {
 	}
 }
 
+func TestHandleOfADeletedQueueMeansNothingToTheNext(t *testing.T) {
+	dir := t.TempDir()
+	b := setup(t, localaws.Options{Dir: dir}, nil)
+	b.send("x", 0)
+	old := *b.one(b.queue).ReceiptHandle
+	if _, err := b.DeleteQueue(t.Context(), &sdk.DeleteQueueInput{QueueUrl: &b.queue}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.backend.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = setup(t, localaws.Options{Dir: dir}, nil)
+	b.send("x", 0)
+	b.one(b.queue)
+	// Refused or without effect, either is right.
+	_, _ = b.DeleteMessage(t.Context(), &sdk.DeleteMessageInput{QueueUrl: &b.queue, ReceiptHandle: &old})
+	b.wantCounts(b.queue, "0", "1", "0")
+}
+
 // fickle is an engine that may run an update twice, as group commits do, and
 // may fail.
 type fickle struct {
 	kv.Engine
 	twice, fail bool
+	between     func() // called between the two runs, once
 }
 
 var errRolledBack = errors.New("rolled back")
@@ -183,6 +203,10 @@ func (e *fickle) Update(fn func(kv.Tx) error) error {
 		err := e.Engine.Update(func(tx kv.Tx) error { return errors.Join(fn(tx), errRolledBack) })
 		if e.fail {
 			return err
+		}
+		if between := e.between; between != nil {
+			e.between = nil
+			between()
 		}
 	}
 	return e.Engine.Update(fn)
@@ -224,6 +248,54 @@ func TestWhatAnEngineRollsBackIsWrittenAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// held is an engine whose updates wait, once they have been announced.
+type held struct {
+	kv.Engine
+	arrived, release chan struct{}
+}
+
+func (e held) Update(fn func(kv.Tx) error) error {
+	e.arrived <- struct{}{}
+	<-e.release
+	return e.Engine.Update(fn)
+}
+
+// TestChangeBetweenTwoRunsDoesNotHideTheMessage has a message received after
+// the first run of its send was rolled back and before the second.
+func TestChangeBetweenTwoRunsDoesNotHideTheMessage(t *testing.T) {
+	engine := &fickle{Engine: kv.NewMemory()}
+	service, err := sqs.New(engine, sqs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(operation, body string) {
+		if _, err := service.ServeOperation(t.Context(), operation, []byte(body)); err != nil {
+			t.Error(err)
+		}
+	}
+	call("CreateQueue", `{"QueueName":"q"}`)
+	memory, gate := engine.Engine, held{engine.Engine, make(chan struct{}), make(chan struct{})}
+	var receiver sync.WaitGroup
+	engine.twice, engine.between = true, func() {
+		engine.twice, engine.Engine = false, gate
+		receiver.Go(func() { call("ReceiveMessage", `{"QueueUrl":"http://x/000000000000/q"}`) })
+		<-gate.arrived // the receive has changed the message and waits to commit
+		engine.Engine = memory
+	}
+	call("SendMessage", `{"QueueUrl":"http://x/000000000000/q","MessageBody":"x"}`)
+	// The send has committed, the receive dies here.
+	again, err := sqs.New(memory, sqs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := again.ServeOperation(t.Context(), "GetQueueAttributes", []byte(`{"QueueUrl":"http://x/000000000000/q","AttributeNames":["All"]}`))
+	if err != nil || !strings.Contains(string(out), `"ApproximateNumberOfMessagesNotVisible":"1"`) {
+		t.Errorf("reopened: %s, %v", out, err)
+	}
+	close(gate.release)
+	receiver.Wait()
 }
 
 func TestConcurrentWorkersShareEachMessageOnce(t *testing.T) {

@@ -63,7 +63,9 @@ func (s *Service) receiveMessage(ctx context.Context, in *receiveMessageInput) (
 		}
 		select {
 		case <-try.waiter.woken:
-			continue
+			if ctx.Err() == nil {
+				continue
+			}
 		case <-over.C:
 			last = true
 		case <-ctx.Done():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/sqs"
 )
 
 func TestLongPollIsWoken(t *testing.T) {
@@ -125,6 +127,41 @@ func TestCancelledPollHandsItsTurnOn(t *testing.T) {
 		start := time.Now()
 		if n := <-second; n != 1 || time.Since(start) != 0 {
 			t.Fatalf("the other poll got %d messages after %v, want 1 at once", n, time.Since(start))
+		}
+	})
+}
+
+// TestPollCancelledWhileWokenHandsItsTurnOn cancels a poll in the instant in
+// which a send wakes it, often enough to meet every order of the two.
+func TestPollCancelledWhileWokenHandsItsTurnOn(t *testing.T) {
+	const poll = `{"QueueUrl":"http://x/000000000000/q","WaitTimeSeconds":20,"VisibilityTimeout":0}`
+	synctest.Test(t, func(t *testing.T) {
+		service, err := sqs.New(nil, sqs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := func(ctx context.Context, operation, body string) bool {
+			out, err := service.ServeOperation(ctx, operation, []byte(body))
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			return strings.Contains(string(out), "ReceiptHandle")
+		}
+		call(t.Context(), "CreateQueue", `{"QueueName":"q","Attributes":{"MessageRetentionPeriod":"60"}}`)
+		for range 300 {
+			ctx, cancel := context.WithCancel(t.Context())
+			got := make(chan bool, 2)
+			go func() { got <- call(ctx, "ReceiveMessage", poll) }()
+			synctest.Wait()
+			go func() { got <- call(t.Context(), "ReceiveMessage", poll) }()
+			synctest.Wait()
+			begin := time.Now()
+			call(t.Context(), "SendMessage", `{"QueueUrl":"http://x/000000000000/q","MessageBody":"x"}`)
+			cancel()
+			if first, second := <-got, <-got; !first && !second || time.Since(begin) != 0 {
+				t.Fatalf("the message went to nobody, or late: after %v", time.Since(begin))
+			}
+			time.Sleep(time.Minute) // the message expires
 		}
 	})
 }
