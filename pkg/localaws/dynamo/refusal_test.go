@@ -25,6 +25,15 @@ func refused(t *testing.T, err error, code string) {
 	}
 }
 
+func hasCode(err error, code string) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == code
+}
+
+func isConditionFailure(err error) bool { return hasCode(err, "ConditionalCheckFailedException") }
+
+func isCancelled(err error) bool { return hasCode(err, "TransactionCanceledException") }
+
 // fault serves one body and returns what is refused about it.
 func fault(t *testing.T, service wire.Service, operation, body string) *wire.Fault {
 	t.Helper()
