@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,8 @@ func run(ctx context.Context, a *app, args []string) int {
 	if err == nil {
 		return exitOK
 	}
+	// A flag that is none ends the reading of flags before --json is met.
+	a.json = a.json || slices.Contains(args, "--json")
 	return a.report(err, root.Name())
 }
 
@@ -70,7 +73,10 @@ func (a *app) api() (*client.Client, error) {
 	if base == "" {
 		base = a.env("BELFRY_URL")
 	}
-	api, err := client.New(client.Options{BaseURL: base, Token: a.env("BELFRY_TOKEN"), HTTP: &http.Client{Timeout: 60 * time.Second},
+	// apply sends several jobs at once; each keeps its connection.
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = atOnce
+	api, err := client.New(client.Options{BaseURL: base, Token: a.env("BELFRY_TOKEN"), HTTP: &http.Client{Timeout: 60 * time.Second, Transport: transport},
 		Retries: 2, Wait: wait, Spread: rand.Float64})
 	if err != nil {
 		return nil, &usageError{message: err.Error(), command: "belfry"}

@@ -90,7 +90,7 @@ func (a *app) showExecutions(page client.Page[client.Execution]) {
 	t := table{paint: a.states(1)}
 	t.row("ID", "STATUS", "SCHEDULED", "STARTED", "TOOK", "ATTEMPT", "WHY")
 	for _, e := range page.Items {
-		t.row(e.ID, statusText(e), a.when(e.ScheduledAt, a.local), startText(e), tookText(e), strconv.Itoa(e.Attempt), orDash(whyText(e)))
+		t.row(e.ID, statusText(e), a.when(e.ScheduledAt, a.local), startText(e), tookText(e), strconv.Itoa(e.Attempt), orDash(a.whyText(e)))
 	}
 	t.write(a.out)
 	a.more(page.NextCursor)
@@ -125,11 +125,15 @@ func tookText(e client.Execution) string {
 }
 
 // whyText says what the status alone does not.
-func whyText(e client.Execution) string {
+func (a *app) whyText(e client.Execution) string {
 	if e.Status == job.Succeeded || e.Status == job.Scheduled || e.Status == job.Running && e.ErrorCode == "" {
 		return ""
 	}
-	return strings.TrimSuffix(strings.Join(strings.Fields(string(e.ReasonText)+" "+bracket(e.ErrorCode)), " "), " ")
+	why := strings.TrimSpace(string(e.ReasonText) + " " + bracket(e.ErrorCode))
+	if e.Status == job.RetryWait && e.AvailableAt.After(a.now()) {
+		why += ", again " + distance(e.AvailableAt.Sub(a.now()))
+	}
+	return why
 }
 
 func bracket(code client.Text) string {

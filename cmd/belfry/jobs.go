@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,7 @@ func (a *app) showJobs(page client.Page[client.Job]) {
 		fmt.Fprintln(a.err, "there are no jobs; make some with: belfry apply -f FILE")
 		return
 	}
+	slices.SortFunc(page.Items, func(x, y client.Job) int { return strings.Compare(x.Job, y.Job) })
 	t := table{paint: a.states(1)}
 	t.row("JOB", "STATE", "NEXT", "SCHEDULE", "POOL", "REVISION")
 	for _, j := range page.Items {
