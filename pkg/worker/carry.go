@@ -26,6 +26,8 @@ const (
 	// malformedHide is how long a message is hidden that nobody can read. Its
 	// receives count up until it lies in the dead-letter queue for a person.
 	malformedHide = 15 * time.Minute
+	// extendMost bounds how long a heartbeat waits for the queue.
+	extendMost = 5 * time.Second
 	// brokenHide is how long a message is hidden that met a fault in the program.
 	brokenHide = time.Minute
 )
@@ -55,7 +57,7 @@ func (p *parcel) delivery(begin func(context.Context) error) execute.Delivery {
 	m := p.work.Message
 	m.Receives, m.Isolated = p.received.Receives, p.isolated
 	return execute.Delivery{Message: m, NotBefore: p.work.NotBefore, Begin: begin,
-		Extend: func(ctx context.Context, d time.Duration) error { return p.queue.Hide(ctx, p.received.Handle, d) },
+		Extend: p.extend,
 		Release: func(ctx context.Context) error {
 			if err := p.queue.Delete(ctx, p.received.Handle); err != nil {
 				return err
@@ -63,6 +65,16 @@ func (p *parcel) delivery(begin func(context.Context) error) execute.Delivery {
 			p.released.Store(true)
 			return nil
 		}}
+}
+
+// extend hides the message for d. It outlives the heartbeat that asked for it,
+// within bounds: a change of visibility that overtook the attempt's end would
+// hide a message that was just given back, and nothing may be under way when a
+// function's invocation has ended.
+func (p *parcel) extend(ctx context.Context, d time.Duration) error {
+	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), extendMost)
+	defer stop()
+	return p.queue.Hide(bounded, p.received.Handle, d)
 }
 
 // process hands the message to the plane under ctx.

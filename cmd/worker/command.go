@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// The exit codes, as those of the command line tool.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitRefused = 5
+)
+
+// flags are what the command line says.
+type flags struct {
+	slots       int
+	drain       time.Duration
+	deadLetters bool
+}
+
+// errUsage marks a command line that cannot be carried out.
+var errUsage = errors.New("see worker --help")
+
+// run carries out one command line and returns the exit code. The worker runs
+// until ctx ends, then drains.
+func run(ctx context.Context, args []string, lookup func(string) (string, bool), out, errOut io.Writer) int {
+	c := command(lookup, out)
+	c.SetArgs(args)
+	c.SetOut(out)
+	c.SetErr(errOut)
+	err := c.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(errOut, "worker: %v\n", err)
+	switch {
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case job.CodeOf(err).Class() == job.ClassRefused && job.CodeOf(err) != "":
+		return exitRefused
+	}
+	return exitFailed
+}
+
+func command(lookup func(string) (string, bool), out io.Writer) *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "worker",
+		Short: "Run executions from the queues of Belfry's pools",
+		Long:  "Run executions from the queues of Belfry's pools, until SIGINT or SIGTERM.\n\n" + environmentHelp(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("it takes no arguments, %q was given: %w", args[0], errUsage)
+			}
+			return nil
+		},
+		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(c *cobra.Command, _ []string) error { return serve(c.Context(), f, lookup, out) },
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", err, errUsage) })
+	c.Flags().IntVar(&f.slots, "slots", 0, "executions at a time in each pool (0 = as many as the pool says)")
+	c.Flags().DurationVar(&f.drain, "drain", 30*time.Second, "how long running executions may go on after SIGTERM (0 = 30s); the rest is retried elsewhere")
+	c.Flags().BoolVar(&f.deadLetters, "dead-letters", false, "also consume the pools' dead-letter queues, where no function does")
+	return c
+}
+
+// environmentHelp documents the variables, out of their own list.
+func environmentHelp() string {
+	var b strings.Builder
+	b.WriteString("Environment (region, endpoints and credentials are the AWS SDK's own variables):\n")
+	for _, v := range assemble.Variables {
+		fmt.Fprintf(&b, "  %-24s %s\n  %-24s (%s", v.Name, v.Meaning, "", v.Bound)
+		if v.Default != "" {
+			fmt.Fprintf(&b, "; default %s", v.Default)
+		}
+		b.WriteString(")\n")
+	}
+	return b.String()
+}
+
+func serve(ctx context.Context, f flags, lookup func(string) (string, bool), out io.Writer) error {
+	e, err := assemble.ReadEnvironment(lookup)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
+	w, pools, err := wire(ctx, f, e, log)
+	if err != nil {
+		return err
+	}
+	log.Info("worker started", slog.Any("pools", pools))
+	err = w.Run(ctx)
+	log.Info("worker stopped")
+	return err
+}

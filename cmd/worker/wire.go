@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/target"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
+)
+
+// connections is how many idle connections to each service are kept: every
+// running execution makes its calls beside the others.
+const connections = 512
+
+// wire makes the worker out of the environment and the flags, and tells which
+// pools it serves. It makes no call.
+func wire(ctx context.Context, f flags, e assemble.Environment, log *slog.Logger) (*worker.Worker, []string, error) {
+	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
+	})
+	aws, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+	if err != nil {
+		return nil, nil, fmt.Errorf("configure the AWS clients: %w", err)
+	}
+	belfry := assemble.New(assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws)}, e.Settings(log))
+	served := e.ServedPools(belfry.Settings.Pools)
+	var pools []worker.Pool
+	for _, p := range served {
+		slots := p.Slots
+		if f.slots != 0 {
+			slots = f.slots
+		}
+		pools = append(pools, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: slots})
+	}
+	w, err := worker.New(worker.Options{Queue: belfry.Queues, Execution: belfry.Execute(nil), Pools: pools, Drain: f.drain,
+		DeadLetters: f.deadLetters, Log: log})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version})
+	return w, served.Names(), err
+}
