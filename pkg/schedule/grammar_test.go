@@ -152,6 +152,7 @@ func TestUnixGrammarRefusesWholeExpressions(t *testing.T) {
 		"a space that does not break": {"*\u00a0* * * *", "cron", "*\u00a0* * * *", "U+00A0"},
 		"digits of another script":    {"\u0661 * * * *", "cron", "\u0661 * * * *", "U+0661"},
 		"a NUL":                       {"* * * * *\x00", "cron", "* * * * *\x00", "U+0000"},
+		"a DEL":                       {"* * * * *\x7f", "cron", "* * * * *\x7f", "U+007F"},
 		"bytes that are no text":      {"* * * * \xff", "cron", "* * * * \xff", "U+FFFD"},
 		"a nickname with more":        {"@daily extra", "cron", "@daily", "nothing may follow"},
 		"a nickname in capitals":      {"@Daily", "cron", "@Daily", "lower case"},

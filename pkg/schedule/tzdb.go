@@ -130,14 +130,19 @@ func plainName(name string) string { return strings.ToLower(separators.Replace(n
 
 var separators = strings.NewReplacer(" ", "", "_", "", "-", "")
 
-// distance counts the letters to insert, delete or replace to turn a into b.
+// distance counts the letters to insert, delete or replace to turn a into b; it
+// gives up and returns far as soon as that is more than two.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
+	const far = 3
+	var row [64]int
+	if len(b) >= len(row) {
+		return far
+	}
+	for j := range len(b) + 1 {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		diagonal, least := row[0], i+1
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := diagonal
@@ -146,7 +151,11 @@ func distance(a, b string) int {
 			}
 			diagonal = row[j+1]
 			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			least = min(least, row[j+1])
+		}
+		if least >= far {
+			return far
 		}
 	}
-	return row[len(b)]
+	return min(row[len(b)], far)
 }

@@ -103,3 +103,17 @@ func TestPeriodsAgreeWithTheLibraryEveryThreeHours(t *testing.T) {
 		}
 	}
 }
+
+func TestDistanceCountsUpToTwoLetters(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"berlin", "berlin", 0}, {"berlin", "berlinn", 1}, {"berlin", "brlin", 1}, {"berlin", "bärlin", 2}, {"berlin", "merlyn", 2},
+		{"", "ab", 2}, {"ab", "", 2}, {"berlin", "paris", 3}, {"", "abc", 3}, {"europe/berlin", "berlin", 3}, {"a", strings.Repeat("a", 99), 3},
+	} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
