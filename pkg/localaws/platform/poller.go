@@ -70,6 +70,10 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
+// deletePatience bounds how long a driver that is to stop waits for a queue
+// that does not answer.
+const deletePatience = 30 * time.Second
+
 // mapping is a Poller at work.
 type mapping struct {
 	*Poller
@@ -146,7 +150,9 @@ func (m *mapping) run(ctx context.Context, batch []types.Message) {
 	if m.PartialFailures {
 		batch = m.succeeded(batch, response)
 	}
-	m.delete(context.WithoutCancel(ctx), batch)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deletePatience)
+	defer cancel()
+	m.delete(ctx, batch)
 }
 
 // succeeded leaves out what the function reports as failed. A report that is

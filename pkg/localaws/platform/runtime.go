@@ -67,27 +67,21 @@ func invoke[Event, Result any](
 		o.late = ctx.Err() != nil
 		done <- o
 	})
-	timedOut := func() (Result, error) {
+	var o outcome[Result]
+	select {
+	case o = <-done:
+	case <-ctx.Done():
+		select { // it may have finished just before
+		case o = <-done:
+		default:
+			o.late = true
+		}
+	}
+	if o.late {
 		var none Result
 		return none, fmt.Errorf("%w after %v: %w", ErrTimeout, r.Timeout, context.Cause(ctx))
 	}
-	settled := func(o outcome[Result]) (Result, error) {
-		if o.late {
-			return timedOut()
-		}
-		return o.result, o.err
-	}
-	select {
-	case o := <-done:
-		return settled(o)
-	case <-ctx.Done():
-	}
-	select { // it may have finished just before
-	case o := <-done:
-		return settled(o)
-	default:
-		return timedOut()
-	}
+	return o.result, o.err
 }
 
 func guarded[Event, Result any](
