@@ -44,7 +44,7 @@ func (s *Service) changeIndex(tx kv.Tx, t *table, change indexChange, now time.T
 // settleIndexes makes the changes of a table whose time has come. Index reads
 // call it first.
 func (s *Service) settleIndexes(name string, now time.Time) error {
-	if !s.lagged.Load() {
+	if !s.lagged.Load() || !s.anyDue(name, now) {
 		return nil
 	}
 	return s.engine.Update(func(tx kv.Tx) error {
@@ -61,6 +61,20 @@ func (s *Service) settleIndexes(name string, now time.Time) error {
 			tx.Delete(t.lagSpace, key)
 		}
 	})
+}
+
+// anyDue looks without writing, so that most reads wait for no writer.
+func (s *Service) anyDue(name string, now time.Time) (due bool) {
+	_ = s.engine.View(func(tx kv.Tx) error {
+		t, err := s.lookup(tx, name)
+		if err != nil {
+			return err
+		}
+		key, change := oldestChange(tx, t.lagSpace)
+		due = key != nil && change.Visible <= now.UnixNano()
+		return nil
+	})
+	return due
 }
 
 func oldestChange(tx kv.Tx, space string) (key []byte, change indexChange) {

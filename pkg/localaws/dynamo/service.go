@@ -48,8 +48,22 @@ func New(engine kv.Engine, opts Options) *Service {
 	}
 	s := &Service{engine: engine, opts: opts}
 	s.indexLag.Store(int64(opts.IndexLag))
-	s.lagged.Store(true) // an earlier process may have left some
+	s.lagged.Store(opts.IndexLag > 0 || s.anyWaiting())
 	return s
+}
+
+// anyWaiting says whether an earlier service has left index changes that wait
+// for their time. What cannot be read is reported by the calls that need it.
+func (s *Service) anyWaiting() (waiting bool) {
+	_ = s.engine.View(func(tx kv.Tx) error {
+		tx.Ascend(catalogSpace, nil, func(name, _ []byte) bool {
+			t, err := s.lookup(tx, string(name))
+			waiting = err != nil || first(tx, t.lagSpace) != nil
+			return !waiting
+		})
+		return nil
+	})
+	return waiting
 }
 
 type operation func(s *Service, body []byte) ([]byte, error)

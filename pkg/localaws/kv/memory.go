@@ -2,6 +2,7 @@ package kv
 
 import (
 	"sync"
+	"unsafe"
 
 	"github.com/tidwall/btree"
 )
@@ -60,7 +61,7 @@ func (tx *memoryTx) Get(space string, key []byte) []byte {
 	if tree == nil {
 		return nil
 	}
-	value, found := tree.Get(string(key))
+	value, found := tree.Get(asString(key))
 	if !found {
 		return nil
 	}
@@ -77,7 +78,7 @@ func (tx *memoryTx) Put(space string, key, value []byte) {
 	if value == nil {
 		value = []byte{}
 	}
-	previous, existed := tree.Set(string(key), value)
+	previous, existed := tree.Set(asString(key), value)
 	tx.undo = append(tx.undo, undoStep{space, key, previous, existed})
 }
 
@@ -87,7 +88,7 @@ func (tx *memoryTx) Delete(space string, key []byte) {
 	if tree == nil {
 		return
 	}
-	previous, existed := tree.Delete(string(key))
+	previous, existed := tree.Delete(asString(key))
 	if !existed {
 		return
 	}
@@ -102,8 +103,8 @@ func (tx *memoryTx) Ascend(space string, from []byte, visit func(key, value []by
 	if tree == nil {
 		return
 	}
-	tree.Ascend(string(from), func(key string, value []byte) bool {
-		return visit([]byte(key), value)
+	tree.Ascend(asString(from), func(key string, value []byte) bool {
+		return visit(asBytes(key), value)
 	})
 }
 
@@ -112,12 +113,12 @@ func (tx *memoryTx) Descend(space string, from []byte, visit func(key, value []b
 	if tree == nil {
 		return
 	}
-	step := func(key string, value []byte) bool { return visit([]byte(key), value) }
+	step := func(key string, value []byte) bool { return visit(asBytes(key), value) }
 	if from == nil {
 		tree.Reverse(step)
 		return
 	}
-	tree.Descend(string(from), step)
+	tree.Descend(asString(from), step)
 }
 
 func (tx *memoryTx) restore(step undoStep) {
@@ -127,10 +128,10 @@ func (tx *memoryTx) restore(step undoStep) {
 		tx.engine.spaces[step.space] = tree
 	}
 	if step.existed {
-		tree.Set(string(step.key), step.previous)
+		tree.Set(asString(step.key), step.previous)
 		return
 	}
-	tree.Delete(string(step.key))
+	tree.Delete(asString(step.key))
 	if tree.Len() == 0 {
 		delete(tx.engine.spaces, step.space)
 	}
@@ -141,3 +142,9 @@ func (tx *memoryTx) mustWrite(what string) {
 		panic("kv: " + what + " inside a View")
 	}
 }
+
+// asString and asBytes share memory instead of copying it: keys are handed
+// over for good, and nobody may change what a Tx returns.
+func asString(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
+
+func asBytes(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }

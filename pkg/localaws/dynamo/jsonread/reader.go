@@ -6,6 +6,7 @@
 package jsonread
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -119,7 +120,7 @@ func (r *Reader) Number() (string, error) {
 		r.at++
 	}
 	text := r.text[start:r.at]
-	if _, err := strconv.ParseFloat(text, 64); err != nil {
+	if text == "" || !json.Valid([]byte(text)) {
 		return "", r.fail("expected a number")
 	}
 	return text, nil
