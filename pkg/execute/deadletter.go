@@ -21,12 +21,12 @@ func (s *Service) Redrive(ctx context.Context, m lifecycle.Message) Disposal {
 	for try := 0; try < maxDecisions; try++ {
 		item, err := p.read(ctx)
 		if err != nil {
-			return failed(err)
+			return failed(ctx, err)
 		}
 		facts := lifecycle.Facts{Message: m, Item: item, RestoreEpoch: s.RestoreEpoch, Now: s.Clock.Now(), Epsilon: s.epsilon()}
-		if item != nil && !lifecycle.Terminal(item.Status) {
+		if item != nil && item.Status == job.Running {
 			if err := p.readRevision(ctx, item.Revision); err != nil {
-				return failed(err)
+				return failed(ctx, err)
 			}
 			facts.Retry = p.revision.Definition.Retry
 		}
@@ -43,7 +43,7 @@ func (s *Service) Redrive(ctx context.Context, m lifecycle.Message) Disposal {
 			return Disposal{Delete: true}
 		}
 		if !errors.Is(err, job.ErrLost) {
-			return failed(err)
+			return failed(ctx, err)
 		}
 	}
 	return Disposal{Hide: unsure}

@@ -22,8 +22,10 @@ const (
 // work runs.
 type keeper struct {
 	p        *passage
+	pool     string
 	begun    time.Time
 	canceled chan struct{}
+	told     sync.Once // closes canceled
 	cancel   context.CancelCauseFunc
 	quit     context.CancelFunc
 	done     chan struct{}
@@ -34,7 +36,7 @@ type keeper struct {
 }
 
 func newKeeper(p *passage, item *job.Execution, sentAt time.Time) *keeper {
-	return &keeper{p: p, held: item, begun: sentAt, canceled: make(chan struct{}), done: make(chan struct{})}
+	return &keeper{p: p, pool: item.Pool, held: item, begun: sentAt, canceled: make(chan struct{}), done: make(chan struct{})}
 }
 
 // current is the execution as this worker last saw it.
@@ -44,12 +46,11 @@ func (k *keeper) current() *job.Execution {
 	return k.held
 }
 
-// adopt replaces what this worker last saw by a newer reading; always true.
-func (k *keeper) adopt(next *job.Execution) bool {
+// adopt replaces what this worker last saw by a newer reading.
+func (k *keeper) adopt(next *job.Execution) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held = next
-	return true
 }
 
 func (k *keeper) isReleased() bool {
@@ -77,14 +78,18 @@ func (k *keeper) stop() {
 // lease is how long the lease is for an attempt of this age: a third of its
 // age, within the pool's lease and five minutes.
 func (k *keeper) lease(now time.Time) time.Duration {
-	pool := k.p.Leases.Lease(k.held.Pool)
+	pool := k.p.Leases.Lease(k.pool)
 	return min(max(pool, now.Sub(k.begun)/3), max(pool, longestLease))
 }
+
+// margin is how long before its end a lease is given up: another clock may be
+// ahead of this one.
+func (k *keeper) margin() time.Duration { return 2 * k.p.epsilon() }
 
 // visibility is how long a message is hidden behind a lease: a taker may not
 // claim before the lease and the clocks' difference have passed.
 func (k *keeper) visibility(lease time.Duration) time.Duration {
-	return lease + 2*k.p.epsilon() + time.Second
+	return lease + k.margin() + time.Second
 }
 
 func (k *keeper) keep(ctx context.Context) {
@@ -93,9 +98,7 @@ func (k *keeper) keep(ctx context.Context) {
 		remaining := k.current().Lease.Until.Sub(now)
 		third := k.lease(now) / 3
 		pause := time.Duration(float64(third) * (0.9 + 0.2*k.p.Spread()))
-		if pause > remaining/2 {
-			pause = remaining / 2
-		}
+		pause = min(pause, remaining/2, remaining-k.margin())
 		if k.p.Clock.Wait(ctx, now.Add(pause)) != nil {
 			return
 		}
@@ -110,9 +113,9 @@ func (k *keeper) keep(ctx context.Context) {
 func (k *keeper) beat(ctx context.Context) bool {
 	held := k.current()
 	now := k.p.Clock.Now()
-	margin := 2 * k.p.epsilon()
+	margin := k.margin()
 	if !now.Add(margin).Before(held.Lease.Until) {
-		k.lose()
+		k.end(ErrLeaseLost)
 		return false
 	}
 	bounded, stop := context.WithTimeout(ctx, held.Lease.Until.Sub(now)-margin)
@@ -122,7 +125,7 @@ func (k *keeper) beat(ctx context.Context) bool {
 	switch {
 	case errors.Is(err, job.ErrLost):
 		if ctx.Err() == nil {
-			k.lose()
+			k.end(ErrLeaseLost)
 		}
 		return false
 	case err != nil:
@@ -130,47 +133,51 @@ func (k *keeper) beat(ctx context.Context) bool {
 		return ctx.Err() == nil
 	}
 	k.adopt(next)
-	if next.Cancel != nil && held.Cancel == nil {
-		close(k.canceled)
-		k.cancel(ErrCanceled)
+	if next.Cancel != nil {
+		k.end(ErrCanceled)
 	}
-	k.hide(ctx, now, lease)
+	k.hide(ctx, next, now, lease)
 	return true
 }
 
-func (k *keeper) lose() {
-	k.cancel(ErrLeaseLost)
+// end tells the work to stop, and why; only the first cause counts.
+func (k *keeper) end(cause error) {
+	k.told.Do(func() { close(k.canceled) })
+	k.cancel(cause)
 }
 
 // hide keeps the message hidden as long as the lease, or hands the attempt off
-// to a wake-up once it has grown old.
-func (k *keeper) hide(ctx context.Context, now time.Time, lease time.Duration) {
+// to a wake-up once it has grown old. A queue that does not answer must not keep
+// the next heartbeat waiting.
+func (k *keeper) hide(ctx context.Context, held *job.Execution, now time.Time, lease time.Duration) {
 	if k.isReleased() {
 		return
 	}
+	ctx, stop := context.WithTimeout(ctx, lease/3)
+	defer stop()
 	d := k.p.delivery
-	if now.Sub(k.begun) > handOffAfter && d.Release != nil {
-		k.handOff(ctx)
+	if now.Sub(k.begun) > handOffAfter && d.Release != nil && k.handOff(ctx, held) {
 		return
 	}
 	if d.Extend != nil {
-		if err := d.Extend(ctx, k.visibility(lease)); err != nil && ctx.Err() == nil {
-			k.p.log().Warn("message not kept hidden", slog.String("execution", k.held.ID()), slog.Any("error", err))
+		if err := d.Extend(ctx, k.visibility(lease)); err != nil && !errors.Is(err, context.Canceled) {
+			k.p.log().Warn("message not kept hidden", slog.String("execution", held.ID()), slog.Any("error", err))
 		}
 	}
 }
 
 // handOff writes the wake-up first and deletes the message after: the wake
-// scan finds a living lease and looks again later.
-func (k *keeper) handOff(ctx context.Context) {
-	held := k.current()
-	if err := k.p.Executions.Rewake(ctx, held, held.Lease.Until.Add(2*k.p.epsilon()+time.Second), false); err != nil {
-		return
+// scan finds a living lease and looks again later. False: the message stays,
+// and the next heartbeat tries again.
+func (k *keeper) handOff(ctx context.Context, held *job.Execution) bool {
+	if k.p.Executions.Rewake(ctx, held, held.Lease.Until.Add(k.margin()+time.Second), false) != nil {
+		return false
 	}
-	if err := k.p.delivery.Release(ctx); err != nil {
-		return
+	if k.p.delivery.Release(ctx) != nil {
+		return false
 	}
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.released = true
-	k.mu.Unlock()
+	return true
 }

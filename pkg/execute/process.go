@@ -45,17 +45,23 @@ func (s *Service) Process(ctx context.Context, d Delivery) Disposal {
 	return disposal
 }
 
-func failed(err error) Disposal { return Disposal{Hide: unsure, Err: err} }
+// failed gives the message back after a while; at once when this worker stops.
+func failed(ctx context.Context, err error) Disposal {
+	if ctx.Err() != nil {
+		return Disposal{Err: err}
+	}
+	return Disposal{Hide: unsure, Err: err}
+}
 
 func (p *passage) process(ctx context.Context) Disposal {
 	item, sentAt, err := p.approach(ctx)
 	for try := 0; try < maxDecisions; try++ {
 		if err != nil {
-			return failed(err)
+			return failed(ctx, err)
 		}
 		facts, factErr := p.facts(ctx, item)
 		if factErr != nil {
-			return failed(factErr)
+			return failed(ctx, factErr)
 		}
 		decision := lifecycle.Decide(facts)
 		p.log().Debug("message decided", slog.String("job", p.delivery.Message.Ref.String()), slog.String("key", p.delivery.Message.Key.String()),
@@ -67,7 +73,7 @@ func (p *passage) process(ctx context.Context) Disposal {
 			return p.run(ctx, item, sentAt)
 		case lifecycle.Isolate:
 			if err := p.Isolator.Isolate(ctx, item); err != nil {
-				return failed(err)
+				return failed(ctx, err)
 			}
 			return Disposal{Delete: true}
 		case lifecycle.Hide:
@@ -83,11 +89,11 @@ func (p *passage) process(ctx context.Context) Disposal {
 				return Disposal{Delete: true}
 			}
 			if !errors.Is(err, job.ErrLost) {
-				return failed(err)
+				return failed(ctx, err)
 			}
 			item, err = p.read(ctx)
 			if err != nil {
-				return failed(err)
+				return failed(ctx, err)
 			}
 		case lifecycle.Claim, lifecycle.Rewake:
 			item, sentAt, err = p.claim(ctx, item)

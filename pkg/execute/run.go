@@ -25,10 +25,11 @@ const (
 func (p *passage) run(ctx context.Context, item *job.Execution, sentAt time.Time) Disposal {
 	if p.revision == nil || p.revision.Number != item.Revision {
 		if err := p.readRevision(ctx, item.Revision); err != nil {
-			return failed(err)
+			return failed(ctx, err)
 		}
 	}
 	definition := p.revision.Definition
+	deadline := p.Clock.Now().Add(definition.Timeout.Std())
 	k := newKeeper(p, item, sentAt)
 	workCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -37,7 +38,7 @@ func (p *passage) run(ctx context.Context, item *job.Execution, sentAt time.Time
 	k.start(ctx, cancel)
 	defer k.stop()
 
-	attempt := &Attempt{Execution: item, Definition: definition, Deadline: sentAt.Add(definition.Timeout.Std()), Canceled: k.canceled}
+	attempt := &Attempt{Execution: item, Definition: definition, Deadline: deadline, Canceled: k.canceled}
 	failure := p.work(workCtx, attempt)
 	if errors.Is(context.Cause(workCtx), ErrLeaseLost) {
 		return p.lost(item, ErrLeaseLost)
@@ -50,15 +51,7 @@ func (p *passage) run(ctx context.Context, item *job.Execution, sentAt time.Time
 // its context cannot keep the worker beyond its deadline and grace.
 func (p *passage) work(ctx context.Context, a *Attempt) *lifecycle.Failure {
 	done := make(chan *lifecycle.Failure, 1)
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				stack := debug.Stack()
-				done <- &lifecycle.Failure{Class: lifecycle.PanicClass, Code: "PANIC", Text: fmt.Sprintf("%v\n%s", r, stack[:min(len(stack), 2048)])}
-			}
-		}()
-		done <- p.Work(ctx, a)
-	}()
+	go p.contained(ctx, a, done)
 	select {
 	case f := <-done:
 		return f
@@ -73,6 +66,20 @@ func (p *passage) work(ctx context.Context, a *Attempt) *lifecycle.Failure {
 		p.log().Error("the handler ignored its context", slog.String("execution", a.Execution.ID()))
 		return &lifecycle.Failure{Class: lifecycle.TimeoutClass, Code: "HANDLER_STUCK", Text: "the handler did not return within 5 s after its context ended"}
 	}
+}
+
+// contained runs the handler and answers in any case: a panic, or an end of its
+// goroutine, is a failure.
+func (p *passage) contained(ctx context.Context, a *Attempt, done chan<- *lifecycle.Failure) {
+	answer := &lifecycle.Failure{Class: lifecycle.PanicClass, Code: "GOEXIT", Text: "the handler ended its goroutine"}
+	defer func() {
+		if r := recover(); r != nil {
+			stack := debug.Stack()
+			answer = &lifecycle.Failure{Class: lifecycle.PanicClass, Code: "PANIC", Text: fmt.Sprintf("%v\n%s", r, stack[:min(len(stack), 2048)])}
+		}
+		done <- answer
+	}()
+	answer = p.Work(ctx, a)
 }
 
 // explain turns a failure into what caused the context to end, when that came
@@ -92,26 +99,34 @@ func explain(workCtx, worker context.Context, f *lifecycle.Failure) *lifecycle.F
 	return f
 }
 
-// settle writes the outcome. Throttling is retried while heartbeats go on, but
-// never beyond the lease.
+// settle writes the outcome, decided once: an answer that was lost may have been
+// the write's. Throttling is retried while heartbeats go on, but never beyond the
+// lease.
 func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Failure) Disposal {
+	held := k.current()
+	t := p.outcome(held, failure)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		held := k.current()
 		now := p.Clock.Now()
-		t := lifecycle.Settled(now, p.Owner)
-		if failure != nil {
-			t = lifecycle.AfterFailure(held, p.revision.Definition.Retry, *failure, p.Owner, now, p.Spread())
+		left := k.current().Lease.Until.Sub(now)
+		if left <= 0 {
+			return p.lost(held, ErrLeaseLost)
 		}
 		var wakeAt time.Time
-		delay := t.AvailableAt().Sub(now)
-		if t.To() == job.RetryWait && (delay > shortWait || k.isReleased()) {
+		if t.To() == job.RetryWait && (t.AvailableAt().Sub(t.At()) > shortWait || k.isReleased()) {
 			wakeAt = t.AvailableAt()
 		}
-		err := p.Executions.Settle(ctx, held, t, wakeAt)
+		bounded, stop := context.WithTimeout(ctx, left)
+		err := p.Executions.Settle(bounded, held, t, wakeAt)
+		var canceled *job.Execution
+		if errors.Is(err, job.ErrLost) {
+			canceled = p.canceledMeanwhile(bounded, held)
+		}
+		stop()
 		switch {
 		case err == nil:
-			return Disposal{Delete: t.Ends() || t.To() == job.NeedsReview || !wakeAt.IsZero(), Hide: max(delay, 0)}
-		case errors.Is(err, job.ErrLost) && p.canceledMeanwhile(ctx, k):
+			return Disposal{Delete: t.Ends() || t.To() == job.NeedsReview || !wakeAt.IsZero(), Hide: max(t.AvailableAt().Sub(now), 0)}
+		case canceled != nil:
+			held, t = canceled, p.outcome(canceled, failure)
 			continue
 		case errors.Is(err, job.ErrLost):
 			return p.lost(held, err)
@@ -122,19 +137,28 @@ func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Fail
 	}
 }
 
+// outcome is what the attempt's end makes of the execution as held.
+func (p *passage) outcome(held *job.Execution, failure *lifecycle.Failure) lifecycle.Transition {
+	now := p.Clock.Now()
+	if failure == nil {
+		return lifecycle.Settled(now, p.Owner)
+	}
+	return lifecycle.AfterFailure(held, p.revision.Definition.Retry, *failure, p.Owner, now, p.Spread())
+}
+
 // lost is the end of a worker that no longer owns the execution: it publishes
 // nothing and leaves the message to whoever comes next.
 func (p *passage) lost(item *job.Execution, err error) Disposal {
 	return Disposal{Hide: p.Leases.Lease(item.Pool), Err: err}
 }
 
-// canceledMeanwhile reports whether a settle was refused only because a cancel
-// request arrived after the last heartbeat; then the outcome is decided anew.
-func (p *passage) canceledMeanwhile(ctx context.Context, k *keeper) bool {
-	held := k.current()
+// canceledMeanwhile returns the execution when a settle was refused only because
+// a cancel request arrived that its outcome did not know of; else nil.
+func (p *passage) canceledMeanwhile(ctx context.Context, held *job.Execution) *job.Execution {
 	now, err := p.read(ctx)
-	if err != nil || now == nil || now.Status != job.Running || now.FencingToken != held.FencingToken || now.Lease.Nonce != p.nonce {
-		return false
+	if err != nil || now == nil || now.Status != job.Running || now.FencingToken != held.FencingToken || now.Lease.Nonce != p.nonce ||
+		held.Cancel != nil || now.Cancel == nil {
+		return nil
 	}
-	return held.Cancel == nil && now.Cancel != nil && k.adopt(now)
+	return now
 }

@@ -72,7 +72,8 @@ type Attempt struct {
 // worker stops; Cause tells which.
 type Work func(ctx context.Context, a *Attempt) *lifecycle.Failure
 
-// Service is the execution plane. All fields are required, but for Log.
+// Service is the execution plane. All fields are required, but for Log. Whatever
+// it is given must be safe for concurrent use: many messages pass at a time.
 type Service struct {
 	Definitions  Definitions
 	Executions   Executions
