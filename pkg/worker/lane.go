@@ -129,6 +129,7 @@ func (l *lane) carry(p *parcel, at stage, opened error) {
 	ctx, cancel := context.WithCancelCause(l.working)
 	defer cancel(nil)
 	h.hold = context.AfterFunc(l.stopping, func() { cancel(errStopped) })
+	defer h.hold() // else each message that never began would be remembered until the stop
 	disposal := p.process(ctx, h.begin)
 	h.leave()
 	if disposal.Delete {

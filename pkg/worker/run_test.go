@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,10 +83,10 @@ func TestNoMoreIsTakenThanThereIsRoomFor(t *testing.T) {
 func TestIsolatedExecutionsRunOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, nil)
-		ran := 0
-		worker.Handle(b.worker, "work", func(ctx context.Context, _ *worker.Attempt) error {
+		var ran atomic.Int32
+		worker.Handle(b.worker, "work", func(context.Context, *worker.Attempt) error {
 			defer b.track()()
-			ran++
+			ran.Add(1)
 			<-time.After(3 * time.Second)
 			return nil
 		})
@@ -108,8 +109,8 @@ func TestIsolatedExecutionsRunOneAtATime(t *testing.T) {
 		b.start()
 		defer b.quit()
 		time.Sleep(20 * time.Second)
-		if ran != len(refs) || b.most != 1 {
-			t.Errorf("%d ran, %d at once; want 5, 1", ran, b.most)
+		if ran.Load() != int32(len(refs)) || b.most != 1 {
+			t.Errorf("%d ran, %d at once; want 5, 1", ran.Load(), b.most)
 		}
 	})
 }
@@ -256,6 +257,8 @@ func TestBurstIsMetByManyPolls(t *testing.T) {
 		b.start()
 		defer b.quit()
 		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if took := last.Sub(at); took > 700*time.Millisecond {
 			t.Errorf("the last of 200 started %v after the second; one poll after the other takes 2 s", took)
 		}
