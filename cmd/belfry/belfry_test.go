@@ -153,6 +153,7 @@ paused: true
 
 // A newcomer's afternoon, each step on what the steps before left.
 func TestAStoryAtTheCommandLine(t *testing.T) {
+	t.Parallel()
 	url := service(t)
 	id := ""
 	steps := []struct {
@@ -211,6 +212,7 @@ func TestAStoryAtTheCommandLine(t *testing.T) {
 }
 
 func TestWithoutAService(t *testing.T) {
+	t.Parallel()
 	rows := []struct {
 		name  string
 		stdin string
@@ -246,12 +248,14 @@ func TestWithoutAService(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			golden(t, "offline "+row.name, belfry(t, "http://127.0.0.1:1", row.stdin, row.args...))
 		})
 	}
 }
 
 func TestApplyWritesNothingWhenTheServiceRefusesOneJob(t *testing.T) {
+	t.Parallel()
 	url := service(t)
 	file := jobsFile + "---\njob: unpooled\nschedule: {every: 1h}\ntarget: {log: {}}\n\npool: nowhere\n"
 	golden(t, "apply a pool that only the service knows not to be", belfry(t, url, file, "apply", "-f", "-"))
@@ -261,6 +265,7 @@ func TestApplyWritesNothingWhenTheServiceRefusesOneJob(t *testing.T) {
 }
 
 func TestApplyReadsDirectoriesAndTellsTheFileOfEachFault(t *testing.T) {
+	t.Parallel()
 	url, dir := service(t), t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -281,6 +286,7 @@ func TestApplyReadsDirectoriesAndTellsTheFileOfEachFault(t *testing.T) {
 }
 
 func TestAllReadsEveryPage(t *testing.T) {
+	t.Parallel()
 	url := service(t)
 	var file strings.Builder
 	for i := range 120 {
@@ -298,6 +304,7 @@ func TestAllReadsEveryPage(t *testing.T) {
 }
 
 func TestTheExampleFileIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
 	got := belfry(t, service(t), "", "apply", "-f", filepath.Join("..", "..", "examples", "jobs.yaml"))
 	if got.code != 0 || strings.Count(got.out, "created") != strings.Count(got.out, "\n") || !strings.Contains(got.out, "every-ten-seconds") {
 		t.Errorf("%+v", got)
@@ -305,6 +312,7 @@ func TestTheExampleFileIsTakenAsItIs(t *testing.T) {
 }
 
 func TestACommandThatWaitsGivesASignOfLife(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -335,6 +343,7 @@ func TestACommandThatWaitsGivesASignOfLife(t *testing.T) {
 }
 
 func TestCompletionOffersTheNamesOfJobs(t *testing.T) {
+	t.Parallel()
 	url := service(t)
 	belfry(t, url, jobsFile, "apply", "-f", "-")
 	if got := belfry(t, url, "", "__complete", "jobs", "pause", ""); got.out != "asleep\nnightly\noften\n:4\n" {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ type answer struct {
 // script serves the answers in turn, the last one again and again, and keeps
 // what it was asked.
 type script struct {
+	mu      sync.Mutex // a lost answer reaches the client before its handler ends
 	answers []answer
 	asked   []string
 	bodies  []string
@@ -34,6 +36,8 @@ type script struct {
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.asked, s.bodies, s.header = append(s.asked, r.Method+" "+r.URL.RequestURI()), append(s.bodies, string(body)), r.Header
 	a := s.answers[min(len(s.asked), len(s.answers))-1]
 	if a.status == 0 {
@@ -157,6 +161,8 @@ func TestACallIsRepeatedOnlyWhenThatIsSafe(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s, c, waits := start(t, row.first, answer{status: 200, body: anExecution})
 			err := row.call(t.Context(), c)
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			if (err == nil) != (row.tries == 2) || len(s.asked) != row.tries || len(*waits) != row.tries-1 {
 				t.Errorf("%d tries, %d waits, %v", len(s.asked), len(*waits), err)
 			}

@@ -119,6 +119,7 @@ func TestTheTimelineShowsWhenTheTimeHadCome(t *testing.T) {
 		{"not yet", at.Add(time.Minute), at.Add(time.Minute), []job.Entry{made}, "SCHEDULED"},
 		{"ready and not taken", at.Add(-time.Minute), at.Add(-time.Minute), []job.Entry{made}, "SCHEDULED READY"},
 		{"ready, then taken", at.Add(-time.Minute), at.Add(-time.Minute), []job.Entry{made, claimed(at.Add(-59 * time.Second))}, "SCHEDULED READY RUNNING"},
+		{"taken in the instant of its time", at.Add(-time.Minute), at.Add(-time.Minute), []job.Entry{made, claimed(at.Add(-time.Minute))}, "SCHEDULED READY RUNNING"},
 		{"withdrawn before its time", at.Add(-time.Minute), at, []job.Entry{made, {At: at.Add(-30 * time.Minute), To: job.Withdrawn}}, "SCHEDULED WITHDRAWN"},
 		{"made after its time", at.Add(-2 * time.Hour), at, []job.Entry{made}, "SCHEDULED READY"},
 		{"waiting for a retry", at.Add(-time.Hour), at.Add(time.Minute), []job.Entry{claimed(at.Add(-time.Hour)), waiting}, "RUNNING RETRY_WAIT"},

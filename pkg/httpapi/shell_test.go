@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
@@ -182,4 +183,21 @@ func TestACallerSeesItsOwnTenantAndIsNamedInWhatItChanges(t *testing.T) {
 	if page := decode[client.Page[client.Job]](t, w.ask("GET", "/v1/jobs", "", "Authorization: other")); len(page.Items) != 0 {
 		t.Errorf("another tenant sees %v", page.Items)
 	}
+}
+
+func TestOneServiceAnswersManyAtOnce(t *testing.T) {
+	w := newWorld(t).with(t, "nightly", nightlyJob)
+	service := New(&w.service, w.options)
+	var all sync.WaitGroup
+	for i := range 32 {
+		all.Go(func() {
+			path := []string{"/v1/jobs/nightly", "/v1/jobs", "/v1/openapi.json", "/v1/jobs/nightly/next"}[i%4]
+			answer := httptest.NewRecorder()
+			service.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+			if answer.Code != http.StatusOK || answer.Header().Get(RequestIDHeader) != "abababababababab" {
+				t.Errorf("%s is answered with %d under id %q", path, answer.Code, answer.Header().Get(RequestIDHeader))
+			}
+		})
+	}
+	all.Wait()
 }

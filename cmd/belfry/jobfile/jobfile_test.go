@@ -142,6 +142,7 @@ func TestAFileIsRefusedWithTheLine(t *testing.T) {
 		{"for a cron expression without quotes", "job: a\nschedule:\n  cron: */5 * * * *\n", []string{"3 INVALID file"}},
 		{"for broken YAML", "job: a\nschedule: {every: 10s\ntarget: x\n", []string{"3 INVALID file"}},
 		{"for an alias to nothing", "job: a\n" + every + "pool: *p\n", []string{"4 INVALID file"}},
+		{"for a value that contains itself", "job: a\n" + every + "payload: &x [*x]\n", []string{"4 INVALID file"}},
 		{"for a tag", "job: a\n" + every + "pool: !!str x\n", []string{"4 INVALID file"}},
 		{"for a payload that is too large", "job: a\n" + every + "payload: " + strings.Repeat("x", 33<<10) + "\n", []string{"4 TOO_LARGE payload"}},
 		{"for a number that JSON has not", "job: a\n" + every + "payload: {x: .inf}\n", []string{"4 INVALID payload"}},
