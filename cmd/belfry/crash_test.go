@@ -137,24 +137,8 @@ func TestKill9WithFiftyRunningAndFiveHundredWaitingLosesNothing(t *testing.T) {
 	r := newReceiver(t)
 	data := t.TempDir()
 	first := startDev(t, data)
-	api := first.client(t)
 	due := time.Now().Add(20 * time.Second).Truncate(time.Second)
-	put := func(name, path string, schedule job.Schedule) {
-		t.Helper()
-		d := job.Definition{Job: name, Schedule: schedule, Target: job.Target{Webhook: &job.Webhook{URL: r.URL + path}}}
-		if _, err := api.PutJob(t.Context(), d, client.PutOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range waitingJobs {
-		put(fmt.Sprintf("waiting-%03d", i), "/quick", job.Schedule{At: due})
-	}
-	for i := range runningJobs {
-		put(fmt.Sprintf("running-%02d", i), "/held", job.Schedule{At: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)})
-		if _, err := api.RunJob(t.Context(), fmt.Sprintf("running-%02d", i)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	putJobs(t, first.client(t), r, due)
 	tokens := map[string]int64{}
 	for len(tokens) < runningJobs {
 		if c := r.next(t, 20*time.Second); c.path == "/held" {
@@ -192,6 +176,28 @@ func TestKill9WithFiftyRunningAndFiveHundredWaitingLosesNothing(t *testing.T) {
 	}
 	checkAllSucceeded(t, second.client(t))
 	stopDev(t, second)
+}
+
+// putJobs makes the jobs that wait until due, and those that run at once.
+func putJobs(t *testing.T, api *client.Client, r *receiver, due time.Time) {
+	t.Helper()
+	put := func(name, path string, schedule job.Schedule) {
+		t.Helper()
+		d := job.Definition{Job: name, Schedule: schedule, Target: job.Target{Webhook: &job.Webhook{URL: r.URL + path}}}
+		if _, err := api.PutJob(t.Context(), d, client.PutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range waitingJobs {
+		put(fmt.Sprintf("waiting-%03d", i), "/quick", job.Schedule{At: due})
+	}
+	for i := range runningJobs {
+		name := fmt.Sprintf("running-%02d", i)
+		put(name, "/held", job.Schedule{At: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if _, err := api.RunJob(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // checkAllSucceeded waits until every execution has succeeded; the settle of

@@ -88,7 +88,7 @@ func (s *server) stream(ctx context.Context) error {
 		return err
 	}
 	poller := &platform.StreamPoller{Runtime: platform.Runtime{Name: "record", Timeout: 30 * time.Second}, Function: functions.Record(s.planes),
-		Client: client, Stream: aws.ToString(table.Table.LatestStreamArn), BatchSize: 500, PartialFailures: true, Bisect: true, MaxRetries: 10,
+		Client: client, Stream: aws.ToString(table.Table.LatestStreamArn), BatchSize: 500, PartialFailures: true, Bisect: true, MaxRetries: 10, Interval: time.Second,
 		Checkpoints: &checkpoints{path: filepath.Join(s.Data, "stream-checkpoints.json")}, OnError: s.report("record")}
 	return poller.Run(ctx)
 }
