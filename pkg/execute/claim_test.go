@@ -174,7 +174,7 @@ func TestWhatFailsOnTheWayLeavesMessageAndExecution(t *testing.T) {
 			b.claim = func(job.ClaimRequest) (*job.Execution, error) { return nil, throttled }
 		}, 15 * time.Second},
 		"no place is found to run in": {func(_ *bench, d *execute.Delivery) {
-			d.Begin = func(context.Context) error { return errors.New("all places are taken") }
+			d.Begin = func(context.Context, *job.Execution) error { return errors.New("all places are taken") }
 		}, 15 * time.Second},
 		"the isolation queue does not take it": {func(b *bench, d *execute.Delivery) {
 			b.takenBy("w2")
@@ -212,7 +212,7 @@ func TestAMessageThatMeetsAStopIsVisibleAtOnce(t *testing.T) {
 	inBubble(t, nil, func(b *bench) {
 		ctx, stop := context.WithCancel(b.Context())
 		d := b.delivery(b.message())
-		d.Begin = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		d.Begin = func(ctx context.Context, _ *job.Execution) error { <-ctx.Done(); return ctx.Err() }
 		time.AfterFunc(time.Second, stop)
 		if got := b.Process(ctx, d); got.Delete || got.Hide != 0 || got.Err == nil {
 			t.Errorf("disposal %+v", got)

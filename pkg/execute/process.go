@@ -137,7 +137,7 @@ func (p *passage) approach(ctx context.Context) (*job.Execution, time.Time, erro
 // returns what is there afterwards: ours, recognised by the nonce, or not.
 func (p *passage) claim(ctx context.Context, seen *job.Execution) (*job.Execution, time.Time, error) {
 	if p.delivery.Begin != nil {
-		if err := p.delivery.Begin(ctx); err != nil {
+		if err := p.delivery.Begin(ctx, seen); err != nil {
 			return nil, time.Time{}, err
 		}
 	}

@@ -98,8 +98,9 @@ type Delivery struct {
 	// Begin is called when the execution is due, right before a claim is sent: it
 	// waits for a place to run in, so that no lease passes while an execution
 	// waits for one. Its error gives the message back unclaimed. It may be called
-	// again for the same message. Nil: there is always a place.
-	Begin func(ctx context.Context) error
+	// again for the same message. seen is the execution that the claim is decided
+	// on, nil when nobody has read it. Nil: there is always a place.
+	Begin func(ctx context.Context, seen *job.Execution) error
 	// Extend hides the message from others for d from now on; nil when the
 	// platform cannot.
 	Extend func(ctx context.Context, d time.Duration) error

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/execute"
+	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -17,6 +18,9 @@ const (
 	aheadHere = 2 * time.Second
 	// patience is how long a due message may wait here for a slot.
 	patience = 2 * time.Second
+	// isolationWait is how long a message of the isolation queue is hidden that
+	// found no place.
+	isolationWait = 10 * time.Second
 	// newerHide is how long a message of a newer build is hidden: a deployment
 	// replaces this worker soon.
 	newerHide = 5 * time.Minute
@@ -53,7 +57,7 @@ type parcel struct {
 }
 
 // delivery is the message as the plane takes it.
-func (p *parcel) delivery(begin func(context.Context) error) execute.Delivery {
+func (p *parcel) delivery(begin func(context.Context, *job.Execution) error) execute.Delivery {
 	m := p.work.Message
 	m.Receives, m.Isolated = p.received.Receives, p.isolated
 	return execute.Delivery{Message: m, NotBefore: p.work.NotBefore, Begin: begin,
@@ -78,9 +82,13 @@ func (p *parcel) extend(ctx context.Context, d time.Duration) error {
 }
 
 // process hands the message to the plane under ctx.
-func (p *parcel) process(ctx context.Context, begin func(context.Context) error) execute.Disposal {
+func (p *parcel) process(ctx context.Context, begin func(context.Context, *job.Execution) error) execute.Disposal {
 	ctx = context.WithValue(ctx, traceKey{}, p.work.Traceparent)
 	disposal := p.guarded(ctx, begin)
+	if !disposal.Delete && errors.Is(disposal.Err, errNoPlace) && p.isolated {
+		disposal.Hide = isolationWait // whoever runs alone may run for long
+		return disposal
+	}
 	if !disposal.Delete && (errors.Is(disposal.Err, errNoPlace) || errors.Is(disposal.Err, errStopped) || errors.Is(disposal.Err, context.Canceled)) {
 		disposal.Hide = 0
 	}
@@ -88,7 +96,7 @@ func (p *parcel) process(ctx context.Context, begin func(context.Context) error)
 }
 
 // guarded keeps a fault in the program, met on one message, away from all others.
-func (p *parcel) guarded(ctx context.Context, begin func(context.Context) error) (disposal execute.Disposal) {
+func (p *parcel) guarded(ctx context.Context, begin func(context.Context, *job.Execution) error) (disposal execute.Disposal) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.w.log.Error("a message broke the worker", slog.String("job", p.work.Message.Ref.String()), slog.String("key", p.work.Message.Key.String()),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -154,7 +155,7 @@ func (b *batch) carry(ctx, settle context.Context, p *parcel) bool {
 		return false
 	}
 	p.work = work
-	disposal := p.process(ctx, func(ctx context.Context) error {
+	disposal := p.process(ctx, func(ctx context.Context, _ *job.Execution) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -18,7 +18,7 @@ const (
 )
 
 // lane takes the messages of one queue and carries each through. A pool has
-// two: its queue, and its isolation queue with a single slot.
+// two: its queue, and its isolation queue with a quarter of the slots.
 type lane struct {
 	w        *Worker
 	pool     string
@@ -120,7 +120,7 @@ func (l *lane) take(asked int, received []queue.Received) {
 // carry takes one message to its end: deleted, or hidden until its next try.
 func (l *lane) carry(p *parcel, at stage, opened error) {
 	settle := context.WithoutCancel(l.working)
-	h := &place{places: l.places, patience: patience, at: at}
+	h := &place{places: l.places, patience: patience, isolated: l.isolated, at: at}
 	if opened != nil {
 		p.unreadable(settle, opened)
 		h.leave()

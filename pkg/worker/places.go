@@ -5,6 +5,10 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
 // errNoPlace gives a message back that could not begin soon after it was due:
@@ -29,7 +33,7 @@ const (
 type places struct {
 	slots   int
 	waiting int
-	slot    chan struct{} // one entry a running attempt; hands slots out in order
+	slot    *semaphore.Weighted // hands slots out in order
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -38,7 +42,7 @@ type places struct {
 }
 
 func newPlaces(slots, waiting int) *places {
-	p := &places{slots: slots, waiting: waiting, slot: make(chan struct{}, slots)}
+	p := &places{slots: slots, waiting: waiting, slot: semaphore.NewWeighted(int64(slots))}
 	p.changed = sync.NewCond(&p.mu)
 	return p
 }
@@ -90,18 +94,19 @@ func (p *places) took(asked int, came [stages]int) {
 	p.changed.Broadcast()
 }
 
-func (p *places) move(from, to stage) {
+// move lets a message that held one place hold n of another stage.
+func (p *places) move(from, to stage, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held[from]--
-	p.held[to]++
+	p.held[to] += n
 	p.changed.Broadcast()
 }
 
-func (p *places) drop(from stage) {
+func (p *places) drop(from stage, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held[from]--
+	p.held[from] -= n
 	p.changed.Broadcast()
 }
 
@@ -109,31 +114,42 @@ func (p *places) drop(from stage) {
 type place struct {
 	places   *places
 	patience time.Duration
+	isolated bool // the lane is an isolation queue's
 	mu       sync.Mutex
 	at       stage
+	slots    int         // held while running: one, or all
 	hold     func() bool // ends the watch for a stop; false when the stop came first
+}
+
+// need is how many slots an attempt takes. On the isolation queue executions
+// that have cost one worker run side by side: most of them only stood beside the
+// one that did it. One that has cost a second worker runs alone.
+func (h *place) need(seen *job.Execution) int {
+	if h.isolated && seen != nil && seen.Status == job.Running && seen.Lost > 0 {
+		return h.places.slots
+	}
+	return 1
 }
 
 // begin waits for a slot, at most for the patience. Once it has returned nil a
 // stop no longer ends the message's context.
-func (h *place) begin(ctx context.Context) error {
+func (h *place) begin(ctx context.Context, seen *job.Execution) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.at == running {
 		return nil
 	}
 	if h.at == early {
-		h.places.move(early, due)
+		h.places.move(early, due, 1)
 		h.at = due
 	}
 	bounded, stop := context.WithTimeoutCause(ctx, h.patience, errNoPlace)
 	defer stop()
-	select {
-	case h.places.slot <- struct{}{}:
-	case <-bounded.Done():
+	h.slots = h.need(seen)
+	if h.places.slot.Acquire(bounded, int64(h.slots)) != nil {
 		return context.Cause(bounded)
 	}
-	h.places.move(due, running)
+	h.places.move(due, running, h.slots)
 	h.at = running
 	if !h.hold() {
 		return errStopped
@@ -145,8 +161,10 @@ func (h *place) begin(ctx context.Context) error {
 func (h *place) leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.at == running {
-		<-h.places.slot
+	if h.at != running {
+		h.places.drop(h.at, 1)
+		return
 	}
-	h.places.drop(h.at)
+	h.places.slot.Release(int64(h.slots))
+	h.places.drop(running, h.slots)
 }

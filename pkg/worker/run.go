@@ -31,13 +31,14 @@ func (w *Worker) Run(ctx context.Context) error {
 }
 
 // start begins to serve the pool's own queue and its isolation queue, with what
-// l says about every lane. An execution that lost a worker runs with no other
-// of its queue beside it.
+// l says about every lane. The isolation queue has a quarter of the slots: after a
+// crash all that ran comes back there, and must not wait for one another.
 func (l *lane) start(p Pool) {
 	names := l.w.queue.Names
+	apart := max(p.Slots/4, 1)
 	lanes := []*lane{
 		{queue: l.w.queue.Queue(names.Work(p.Name)), places: newPlaces(p.Slots, p.Waiting), polls: min((p.Slots+receiveMost-1)/receiveMost, mostPolls)},
-		{queue: l.w.queue.Queue(names.Isolation(p.Name)), places: newPlaces(1, 1), polls: 1, isolated: true},
+		{queue: l.w.queue.Queue(names.Isolation(p.Name)), places: newPlaces(apart, apart), polls: min((apart+receiveMost-1)/receiveMost, mostPolls), isolated: true},
 	}
 	for _, each := range lanes {
 		each.w, each.pool, each.stopping, each.working, each.pollers, each.hands = l.w, p.Name, l.stopping, l.working, l.pollers, l.hands

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/fault"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/platform"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -27,7 +30,21 @@ func TestNoFaultOfASingleCallLosesAnExecution(t *testing.T) {
 	actions := []fault.Action{fault.Throttle, fault.FailBefore, fault.LoseResponse, fault.CrashBefore, fault.CrashAfter}
 	runs := fault.Sweep(actions, nil, func(trial fault.Trial) {
 		t.Run(trial.Name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { carryThrough(t, trial.Decide) })
+			synctest.Test(t, func(t *testing.T) { carryThrough(t, trial.Decide, (*proc).run) })
+		})
+	})
+	if runs < 50 {
+		t.Errorf("%d runs with a fault; the sweep has lost its scenario", runs)
+	}
+}
+
+// TestNoFaultOfAFunctionLosesAnExecution does the same where the first worker is
+// a function that the platform invokes.
+func TestNoFaultOfAFunctionLosesAnExecution(t *testing.T) {
+	actions := []fault.Action{fault.FailBefore, fault.LoseResponse, fault.CrashBefore, fault.CrashAfter}
+	runs := fault.Sweep(actions, nil, func(trial fault.Trial) {
+		t.Run(trial.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { carryThrough(t, trial.Decide, (*proc).invoked) })
 		})
 	})
 	if runs < 50 {
@@ -40,7 +57,7 @@ func TestNoFaultOfASingleCallLosesAnExecution(t *testing.T) {
 func TestNoOutageLosesAnExecution(t *testing.T) {
 	runs := fault.Sweep([]fault.Action{fault.FailBefore, fault.LoseResponse}, nil, func(trial fault.Trial) {
 		t.Run(trial.Name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { carryThrough(t, outage(trial, 40*time.Second)) })
+			synctest.Test(t, func(t *testing.T) { carryThrough(t, outage(trial, 40*time.Second), (*proc).run) })
 		})
 	})
 	if runs < 20 {
@@ -74,7 +91,7 @@ type ran struct {
 	ended bool
 }
 
-func carryThrough(t *testing.T, decide func(fault.Call) fault.Action) {
+func carryThrough(t *testing.T, decide func(fault.Call) fault.Action, way func(*proc, *testing.T) func()) {
 	backend, err := localaws.New(localaws.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +132,8 @@ func carryThrough(t *testing.T, decide func(fault.Call) fault.Action) {
 	faulty := process(t, backend, decide, "worker-a")
 	worker.Handle(faulty.worker, "work", handler("worker-a"))
 	worker.Handle(healthy.worker, "work", handler("worker-b"))
-	stopFaulty := faulty.run(t)
+	faulty.platform = healthy.clients.SQS
+	stopFaulty := way(faulty, t)
 	select {
 	case <-faulty.transport.Crashed():
 		stopFaulty()
@@ -161,6 +179,7 @@ type proc struct {
 	clients   assemble.Clients
 	transport *fault.Client
 	worker    *worker.Worker
+	platform  *sqs.Client // of what drives the process as a function
 }
 
 func process(t *testing.T, backend *localaws.Backend, decide func(fault.Call) fault.Action, owner string) *proc {
@@ -194,6 +213,35 @@ func (p *proc) run(t *testing.T) func() {
 	go func() {
 		defer close(done)
 		if err := p.worker.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	return func() { stop(); <-done }
+}
+
+// invoked drives the process as a function on the pool's queue; the function
+// returned stops the driver and waits.
+func (p *proc) invoked(t *testing.T) func() {
+	out, err := p.platform.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("belfry-fast-io")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := p.worker.Lambda()
+	poller := &platform.Poller{Client: p.platform, Queue: *out.QueueUrl, PartialFailures: true, Runtime: platform.Runtime{Timeout: 90 * time.Second},
+		Function: func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
+			response, err := serve(ctx, e)
+			select {
+			case <-p.transport.Crashed():
+				return events.SQSEventResponse{}, fault.ErrCrashed
+			default:
+				return response, err
+			}
+		}}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := poller.Run(ctx); err != nil {
 			t.Error(err)
 		}
 	}()
