@@ -38,7 +38,7 @@ func (p *passage) run(ctx context.Context, item *job.Execution, sentAt time.Time
 	k.start(ctx, cancel)
 	defer k.stop()
 
-	attempt := &Attempt{Execution: item, Definition: definition, Deadline: deadline, Canceled: k.canceled}
+	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Deadline: deadline, Canceled: k.canceled}
 	failure := p.work(workCtx, attempt)
 	if errors.Is(context.Cause(workCtx), ErrLeaseLost) {
 		return p.lost(item, ErrLeaseLost)

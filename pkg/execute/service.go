@@ -62,6 +62,7 @@ type Clock interface {
 type Attempt struct {
 	Execution  *job.Execution
 	Definition job.Definition
+	Anchor     time.Time // phase of the definition's `every`
 	Deadline   time.Time
 	// Canceled is closed when a person asked to cancel, or the lease is lost.
 	Canceled <-chan struct{}

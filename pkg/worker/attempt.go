@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/execute"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 // Attempt is what a handler is told. It is safe for concurrent use.
@@ -61,10 +62,21 @@ func (a *Attempt) Revision() int { return a.run.Execution.Revision }
 // second in which it was asked for.
 func (a *Attempt) ScheduledAt() time.Time { return a.run.Execution.ScheduledAt }
 
-// Interval is the span of data that the execution is to work on. Start is the
-// scheduled time before this one, zero where that is not known; end is
-// ScheduledAt.
-func (a *Attempt) Interval() (start, end time.Time) { return time.Time{}, a.ScheduledAt() }
+// Interval is the span of data that the execution is to work on: from the
+// scheduled time before this one, under the same revision, to ScheduledAt.
+// Start is zero where there is no time before, and for manual runs.
+func (a *Attempt) Interval() (start, end time.Time) {
+	end = a.ScheduledAt()
+	if a.run.Execution.Kind != job.KindScheduled {
+		return time.Time{}, end
+	}
+	plan, err := schedule.Compile(a.run.Definition.Schedule, a.run.Anchor)
+	if err != nil {
+		return time.Time{}, end
+	}
+	start, _ = plan.Prev(end)
+	return start, end
+}
 
 // Number counts the attempts of this execution from 1, lost ones included.
 func (a *Attempt) Number() int { return a.run.Execution.Attempt }
