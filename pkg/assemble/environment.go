@@ -3,6 +3,7 @@ package assemble
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"regexp"
@@ -22,8 +23,9 @@ type Environment struct {
 	Prefix        string
 	Shards        int
 	RestoreEpoch  int64
-	Pool          string // empty = every pool
-	WebhookSecret string // "whsec_…"; empty = webhook calls are not signed
+	Pools         dispatch.Pools // nil = those that ship
+	Pool          string         // empty = every pool
+	WebhookSecret string         // "whsec_…"; empty = webhook calls are not signed
 	WebhookAllow  []netip.Prefix
 	LogLevel      slog.Level
 	Version       string
@@ -49,7 +51,9 @@ var Variables = []Variable{
 		Meaning: "Shards of the first layout; read only while an installation has none.", read: readShards},
 	{Name: "BELFRY_RESTORE_EPOCH", Default: "0", Bound: "0 to 2147483647",
 		Meaning: "How often the tables were restored from a backup; the high part of every fencing token, so it must never go back.", read: readRestoreEpoch},
-	{Name: "BELFRY_POOL", Bound: "a pool: " + strings.Join(dispatch.Pools(dispatch.DefaultPools()).Names(), ", "),
+	{Name: "BELFRY_POOLS", Bound: "a JSON list of pools",
+		Meaning: "The pools of the installation; absent: " + strings.Join(dispatch.Pools(dispatch.DefaultPools()).Names(), ", ") + ", as they ship.", read: readPools},
+	{Name: "BELFRY_POOL", Bound: "the name of a pool",
 		Meaning: "The pool that this worker serves; absent: all of them.", read: readPool},
 	{Name: "BELFRY_WEBHOOK_SECRET", Bound: "whsec_ and 24 to 64 bytes in base64", Secret: true,
 		Meaning: "Signs webhook calls (Standard Webhooks); absent: they are not signed.", read: readWebhookSecret},
@@ -94,7 +98,7 @@ func (v Variable) refuse(value string, why error) error {
 
 // Settings are those of the installation that the environment names.
 func (e Environment) Settings(log *slog.Logger) Settings {
-	return Settings{Prefix: e.Prefix, Shards: e.Shards, RestoreEpoch: e.RestoreEpoch, Log: log}
+	return Settings{Prefix: e.Prefix, Shards: e.Shards, RestoreEpoch: e.RestoreEpoch, Pools: e.Pools, Log: log}
 }
 
 // ServedPools are the pools that a worker in this environment serves, out of
@@ -134,9 +138,23 @@ func readRestoreEpoch(e *Environment, value string) error {
 	return nil
 }
 
+func readPools(e *Environment, value string) error {
+	pools, err := dispatch.ReadPools([]byte(value))
+	if err != nil {
+		return fmt.Errorf("cannot be the pools: %w", err)
+	}
+	e.Pools = pools
+	return nil
+}
+
+// readPool runs after readPools, as the list of variables says.
 func readPool(e *Environment, value string) error {
-	if _, known := dispatch.Pools(dispatch.DefaultPools()).Find(value); !known {
-		return errors.New("is no pool")
+	pools := e.Pools
+	if pools == nil {
+		pools = dispatch.DefaultPools()
+	}
+	if _, known := pools.Find(value); !known {
+		return errors.New("is none of the pools " + strings.Join(pools.Names(), ", "))
 	}
 	e.Pool = value
 	return nil

@@ -39,6 +39,14 @@ func TestReadEnvironment(t *testing.T) {
 				*e = assemble.Environment{Prefix: "acme-7", Shards: 4096, RestoreEpoch: 3, Pool: "cpu-heavy", WebhookSecret: key, LogLevel: slog.LevelWarn, Version: "1.2.3",
 					WebhookAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
 			}},
+		{"a pool of the installation's own can be served", map[string]string{"BELFRY_POOLS": `[{"name":"fast-io"},{"name":"reports"}]`, "BELFRY_POOL": "reports"},
+			func(e *assemble.Environment) {
+				pools, err := dispatch.ReadPools([]byte(`[{"name":"fast-io"},{"name":"reports"}]`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				e.Pools, e.Pool = pools, "reports"
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := defaults
@@ -56,7 +64,7 @@ func TestAVariableOutOfBoundsIsRefusedByNameValueAndBound(t *testing.T) {
 		{"BELFRY_PREFIX", "Acme"}, {"BELFRY_PREFIX", "-a"}, {"BELFRY_PREFIX", strings.Repeat("a", 33)},
 		{"BELFRY_SHARDS", "0"}, {"BELFRY_SHARDS", "4097"}, {"BELFRY_SHARDS", "many"}, {"BELFRY_SHARDS", "1e3"},
 		{"BELFRY_RESTORE_EPOCH", "-1"}, {"BELFRY_RESTORE_EPOCH", "2147483648"},
-		{"BELFRY_POOL", "slow-io"}, {"BELFRY_LOG_LEVEL", "loud"}, {"BELFRY_VERSION", strings.Repeat("v", 65)},
+		{"BELFRY_POOL", "slow-io"}, {"BELFRY_POOLS", "fast-io"}, {"BELFRY_POOLS", "[]"}, {"BELFRY_LOG_LEVEL", "loud"}, {"BELFRY_VERSION", strings.Repeat("v", 65)},
 		{"BELFRY_WEBHOOK_ALLOW", "localhost"}, {"BELFRY_WEBHOOK_ALLOW", "10.0.0.0/33"}, {"BELFRY_WEBHOOK_ALLOW", "127.0.0.1,,::1"}, {"BELFRY_WEBHOOK_ALLOW", "fe80::1%eth0"},
 		{"BELFRY_WEBHOOK_SECRET", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, {"BELFRY_WEBHOOK_SECRET", "whsec_c2hvcnQ="}, {"BELFRY_WEBHOOK_SECRET", "whsec_!!!"},
 	} {
