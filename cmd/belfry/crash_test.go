@@ -194,7 +194,7 @@ func putJobs(t *testing.T, api *client.Client, r *receiver, due time.Time) {
 	for i := range runningJobs {
 		name := fmt.Sprintf("running-%02d", i)
 		put(name, "/held", job.Schedule{At: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)})
-		if _, err := api.RunJob(t.Context(), name); err != nil {
+		if _, err := api.RunJob(t.Context(), name, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -166,17 +166,20 @@ func (a *app) jobsState(verb, short, long string, change func(*client.Client, co
 }
 
 func (a *app) jobsRun() *cobra.Command {
-	return &cobra.Command{Use: "run JOB", Aliases: []string{"run-now"}, Short: "Run a job now", Long: "Make one execution of a job at once, whatever its schedule and whether or not it is paused.",
-		Example: "  belfry jobs run nightly", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
+	var idempotencyKey string
+	c := &cobra.Command{Use: "run JOB", Aliases: []string{"run-now"}, Short: "Run a job now", Long: "Make one execution of a job at once, whatever its schedule and whether or not it is paused.",
+		Example: "  belfry jobs run nightly\n  belfry jobs run nightly --idempotency-key release-42", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.call(c, func(ctx context.Context, api *client.Client) error {
-				e, err := api.RunJob(ctx, args[0])
+				e, err := api.RunJob(ctx, args[0], idempotencyKey)
 				if err != nil {
 					return err
 				}
 				return a.print(e, func() { fmt.Fprintf(a.out, "made %s\nwatch it with: belfry executions timeline '%s'\n", e.ID, e.ID) })
 			})
 		}}
+	c.Flags().StringVar(&idempotencyKey, "idempotency-key", "", "the same key within a day means the same execution, so the command may be repeated")
+	return c
 }
 
 // completeJobs offers the names of jobs to the shell.

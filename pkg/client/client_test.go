@@ -93,7 +93,7 @@ func TestEachOperationAsksForItsPath(t *testing.T) {
 		"delete":                           {func(ctx context.Context, c *Client) error { return c.DeleteJob(ctx, "a", 0) }, "DELETE /v1/jobs/a"},
 		"pause":                            {func(ctx context.Context, c *Client) error { _, err := c.PauseJob(ctx, "a"); return err }, "POST /v1/jobs/a/pause"},
 		"resume":                           {func(ctx context.Context, c *Client) error { _, err := c.ResumeJob(ctx, "a"); return err }, "POST /v1/jobs/a/resume"},
-		"run":                              {func(ctx context.Context, c *Client) error { _, err := c.RunJob(ctx, "a"); return err }, "POST /v1/jobs/a/run"},
+		"run":                              {func(ctx context.Context, c *Client) error { _, err := c.RunJob(ctx, "a", ""); return err }, "POST /v1/jobs/a/run"},
 		"next":                             {func(ctx context.Context, c *Client) error { _, err := c.NextFires(ctx, "a", at, 3); return err }, "GET /v1/jobs/a/next?after=2026-07-12T12%3A00%3A00Z&count=3"},
 		"executions":                       {func(ctx context.Context, c *Client) error { _, err := c.Executions(ctx, ExecutionQuery{}); return err }, "GET /v1/executions"},
 		"of a job": {func(ctx context.Context, c *Client) error {
@@ -131,7 +131,8 @@ func TestPreconditionsTravelAsHeaders(t *testing.T) {
 
 func TestACallIsRepeatedOnlyWhenThatIsSafe(t *testing.T) {
 	read := func(ctx context.Context, c *Client) error { _, err := c.Job(ctx, "a"); return err }
-	run := func(ctx context.Context, c *Client) error { _, err := c.RunJob(ctx, "a"); return err }
+	run := func(ctx context.Context, c *Client) error { _, err := c.RunJob(ctx, "a", ""); return err }
+	keyed := func(ctx context.Context, c *Client) error { _, err := c.RunJob(ctx, "a", "release-42"); return err }
 	create := func(ctx context.Context, c *Client) error {
 		_, err := c.PutJob(ctx, job.Definition{Job: "a"}, PutOptions{IfAbsent: true})
 		return err
@@ -149,6 +150,7 @@ func TestACallIsRepeatedOnlyWhenThatIsSafe(t *testing.T) {
 		{"a read while the service rests", read, resting, 2},
 		{"a read that a gateway refuses", read, gateway, 2},
 		{"a run whose answer is lost", run, lost, 1},
+		{"a run with an idempotency key whose answer is lost", keyed, lost, 2},
 		{"a run that is throttled, so nothing was made", run, busy, 2},
 		{"a run while the service rests, which may have made it", run, resting, 1},
 		{"a run that a gateway refuses", run, gateway, 1},

@@ -71,11 +71,16 @@ func (c *Client) ResumeJob(ctx context.Context, name string) (Job, error) {
 	return out, c.do(ctx, call{method: http.MethodPost, path: []string{"jobs", name, "resume"}}, &out)
 }
 
-// RunJob makes one execution at once. It is never repeated after its answer was
-// lost, since each call makes another execution.
-func (c *Client) RunJob(ctx context.Context, name string) (Execution, error) {
+// RunJob makes one execution at once. With an idempotency key the call may be
+// repeated for a day and means the same execution; without one (empty) each call
+// makes another, so it is never repeated after its answer was lost.
+func (c *Client) RunJob(ctx context.Context, name, idempotencyKey string) (Execution, error) {
+	k := call{method: http.MethodPost, path: []string{"jobs", name, "run"}, once: idempotencyKey == ""}
+	if idempotencyKey != "" {
+		k.header = http.Header{"Idempotency-Key": {idempotencyKey}}
+	}
 	var out Execution
-	return out, c.do(ctx, call{method: http.MethodPost, path: []string{"jobs", name, "run"}, once: true}, &out)
+	return out, c.do(ctx, k, &out)
 }
 
 // NextFires previews the job's coming times. after zero = now, count 0 = 5.

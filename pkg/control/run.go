@@ -15,10 +15,20 @@ import (
 // have been sent.
 const wakeAfter = 60 * time.Second
 
+// RunRequest asks for one execution now.
+type RunRequest struct {
+	Ref   job.Ref
+	Actor string
+	// IdempotencyKey makes the request safe to repeat for a day: the same word
+	// gives the same execution. Empty: each request makes another one.
+	IdempotencyKey string
+}
+
 // RunNow makes one execution of the job at once, whatever its schedule and
 // whether or not it is paused. It has a key of its own, so it never stands in
 // for a scheduled time.
-func (s *Service) RunNow(ctx context.Context, ref job.Ref, actor string) (*job.Execution, error) {
+func (s *Service) RunNow(ctx context.Context, r RunRequest) (*job.Execution, error) {
+	ref, actor := r.Ref, r.Actor
 	head, err := s.Jobs.Head(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -31,7 +41,16 @@ func (s *Service) RunNow(ctx context.Context, ref job.Ref, actor string) (*job.E
 	if err != nil {
 		return nil, err
 	}
-	e := &job.Execution{Ref: ref, Key: job.SerialKey(job.KindManual, serial), Revision: head.Revision, Epoch: head.Epoch, Status: job.Scheduled,
+	key := job.SerialKey(job.KindManual, serial)
+	if r.IdempotencyKey != "" {
+		if key, err = s.Requests.Remember(ctx, ref, r.IdempotencyKey, key, now); err != nil {
+			return nil, err
+		}
+		if made, err := s.Executions.Execution(ctx, ref, key); err != nil || made != nil {
+			return made, err
+		}
+	}
+	e := &job.Execution{Ref: ref, Key: key, Revision: head.Revision, Epoch: head.Epoch, Status: job.Scheduled,
 		Pool: head.Pool, CreatedAt: now, AvailableAt: now, Reason: lifecycle.ManualRun, Actor: actor,
 		FencingToken: s.RestoreEpoch << 32, Wake: job.Wake{At: now.Add(wakeAfter)}, Schema: job.Schema}
 	e.Timeline = []job.Entry{{At: now, To: job.Scheduled, Reason: lifecycle.ManualRun, Actor: actor}}

@@ -52,6 +52,14 @@ type Lists interface {
 	History(ctx context.Context, ref job.Ref, key job.Key) ([]job.Entry, error)
 }
 
+// Requests remembers what callers asked for, so that a repeated request is
+// recognised.
+type Requests interface {
+	// Remember ties a caller's idempotency key to an execution's key, and
+	// returns the one that holds: k, or that of an earlier request.
+	Remember(ctx context.Context, ref job.Ref, word string, k job.Key, at time.Time) (job.Key, error)
+}
+
 // Materialiser turns the due times of one job into executions at once.
 // The trigger plane satisfies it.
 type Materialiser interface {
@@ -89,6 +97,7 @@ type Service struct {
 	Jobs         Jobs
 	Executions   Executions
 	Lists        Lists
+	Requests     Requests
 	Materialiser Materialiser
 	Sender       Sender
 	Pools        Pools

@@ -7,11 +7,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
 type executionOutput struct {
 	Body client.Execution
+}
+
+type runInput struct {
+	Job            string `path:"job" doc:"Name of the job"`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"Makes the request safe to repeat for a day: the same key gives the same execution"`
 }
 
 type runOutput struct {
@@ -25,7 +31,7 @@ func (a *api) registerVerbs() {
 	register(a, huma.Operation{OperationID: "resume-job", Method: http.MethodPost, Path: "/v1/jobs/{job}/resume", Tags: []string{"jobs"}, Summary: "Resume a job",
 		Description: "Runs again from now on; times that fell into the pause are not caught up. May be repeated."}, a.resumeJob)
 	register(a, huma.Operation{OperationID: "run-job", Method: http.MethodPost, Path: "/v1/jobs/{job}/run", Tags: []string{"jobs"}, Summary: "Run a job now", DefaultStatus: http.StatusCreated,
-		Description: "Makes one execution at once, whatever the schedule and whether or not the job is paused. Each call makes another one."}, a.runJob)
+		Description: "Makes one execution at once, whatever the schedule and whether or not the job is paused. Each call makes another one, unless it carries an Idempotency-Key that was seen before."}, a.runJob)
 }
 
 func (a *api) pauseJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
@@ -48,12 +54,12 @@ func (a *api) changeState(ctx context.Context, name string, verb func(context.Co
 	return &jobOutput{ETag: etag(head.Revision), Body: showJob(head, a.control.Clock.Now())}, nil
 }
 
-func (a *api) runJob(ctx context.Context, in *jobInput) (*runOutput, error) {
+func (a *api) runJob(ctx context.Context, in *runInput) (*runOutput, error) {
 	ref, err := jobRef(ctx, in.Job)
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.control.RunNow(ctx, ref, callerOf(ctx).Principal)
+	e, err := a.control.RunNow(ctx, control.RunRequest{Ref: ref, Actor: callerOf(ctx).Principal, IdempotencyKey: in.IdempotencyKey})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
@@ -166,7 +167,7 @@ func TestAManualRunWhoseSendWasLostIsWokenByTheScan(t *testing.T) {
 	onStage(t, d, func(s *stage) {
 		service := *s.planes().Control
 		service.Sender = lostSender{}
-		if _, err := service.RunNow(s.Context(), s.ref, "test"); err == nil {
+		if _, err := service.RunNow(s.Context(), control.RunRequest{Ref: s.ref, Actor: "test"}); err == nil {
 			s.Fatal("a run that could not be sent was acknowledged")
 		}
 		s.scan(s.scanner(hooks{}))
@@ -204,6 +205,29 @@ func TestALookBackSendsAgainWhatAQueueHasLost(t *testing.T) {
 		s.must(err)
 		if !head.SettledUpto.After(lost) {
 			s.Fatalf("settled up to %s", head.SettledUpto)
+		}
+	})
+}
+
+func TestARepeatedManualRunWithOneIdempotencyKeyIsOneExecution(t *testing.T) {
+	d, _ := later()
+	onStage(t, d, func(s *stage) {
+		ask := func(word string) string {
+			e, err := s.planes().Control.RunNow(s.Context(), control.RunRequest{Ref: s.ref, Actor: "test", IdempotencyKey: word})
+			s.must(err)
+			return e.ID()
+		}
+		first := ask("one")
+		time.Sleep(time.Minute)
+		if again := ask("one"); again != first {
+			s.Fatalf("the repeated request made %s beside %s", again, first)
+		}
+		if other := ask("two"); other == first {
+			s.Fatal("another key gave the same execution")
+		}
+		time.Sleep(25 * time.Hour)
+		if late := ask("one"); late == first {
+			s.Fatal("a key is remembered for longer than a day")
 		}
 	})
 }

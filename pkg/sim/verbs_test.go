@@ -80,7 +80,7 @@ func (o *operator) step() {
 		o.ended(head)
 		o.paused = time.Now()
 	case verb == 2 && o.paused.IsZero():
-		_, err := service.RunNow(ctx, o.ref, "test")
+		_, err := service.RunNow(ctx, control.RunRequest{Ref: o.ref, Actor: "test"})
 		o.must(err)
 	case !o.paused.IsZero():
 		o.checkStill()

@@ -45,7 +45,7 @@ func TestManualRunOfAWebhookJobReachesItsReceiverSigned(t *testing.T) {
 	if _, err := b.Control.Put(t.Context(), control.PutRequest{Ref: ref, Definition: definition, Actor: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	e, err := b.Control.RunNow(t.Context(), ref, "test")
+	e, err := b.Control.RunNow(t.Context(), control.RunRequest{Ref: ref, Actor: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

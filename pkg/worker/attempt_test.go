@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 	"github.com/belfry-scheduler/belfry/pkg/worker/workertest"
@@ -42,7 +43,7 @@ func TestTraceOfTheSenderGoesOn(t *testing.T) {
 		worker.Handle(b.worker, "work", func(_ context.Context, a *worker.Attempt) error { got = a.Traceparent(); return nil })
 		at := soon(200 * time.Second)
 		ref := b.oneOff("traced", at, nil)
-		e, err := b.Control.RunNow(t.Context(), ref, "test")
+		e, err := b.Control.RunNow(t.Context(), control.RunRequest{Ref: ref, Actor: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}

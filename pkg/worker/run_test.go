@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/fault"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -94,7 +95,7 @@ func TestIsolatedExecutionsRunOneAtATime(t *testing.T) {
 		at := soon(300 * time.Second) // far enough for its own message to stay away
 		for i := range 5 {
 			ref := b.oneOff(fmt.Sprintf("job-%d", i), at, nil)
-			e, err := b.Control.RunNow(t.Context(), ref, "test")
+			e, err := b.Control.RunNow(t.Context(), control.RunRequest{Ref: ref, Actor: "test"})
 			if err != nil {
 				t.Fatal(err)
 			}
