@@ -76,49 +76,52 @@ func TestARequestPassesTheGatewayUnchanged(t *testing.T) {
 	}
 }
 
+// answers are those that a handler may give.
+var answers = []struct {
+	name    string
+	handler http.HandlerFunc
+}{
+	{"nothing at all", func(http.ResponseWriter, *http.Request) {}},
+	{"a status alone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }},
+	{"the first status counts", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		w.WriteHeader(http.StatusOK)
+	}},
+	{"an early hint is no answer", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusEarlyHints)
+		w.WriteHeader(http.StatusAccepted)
+	}},
+	{"a header after the status is too late", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+		w.Header().Set("X-Late", "1")
+	}},
+	{"a problem", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"detail":"été"}`)
+	}},
+	{"bytes that are no text", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write([]byte{0xff, 0x00, 0x80})
+	}},
+	{"an encoded body", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Encoding", "br")
+		_, _ = w.Write([]byte("seven"))
+	}},
+	{"several cookies", func(w http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "a", Value: "1, 2"})
+		http.SetCookie(w, &http.Cookie{Name: "b", Value: "3"})
+		_, _ = io.WriteString(w, "<html></html>")
+	}},
+}
+
 func TestAnAnswerPassesTheGatewayUnchanged(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		handler http.HandlerFunc
-	}{
-		{"nothing at all", func(http.ResponseWriter, *http.Request) {}},
-		{"a status alone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }},
-		{"the first status counts", func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusTeapot)
-			w.WriteHeader(http.StatusOK)
-		}},
-		{"an early hint is no answer", func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusEarlyHints)
-			w.WriteHeader(http.StatusAccepted)
-		}},
-		{"a header after the status is too late", func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusAccepted)
-			w.Header().Set("X-Late", "1")
-		}},
-		{"a problem", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, `{"detail":"été"}`)
-		}},
-		{"bytes that are no text", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/octet-stream")
-			_, _ = w.Write([]byte{0xff, 0x00, 0x80})
-		}},
-		{"an encoded body", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/plain")
-			w.Header().Set("Content-Encoding", "br")
-			_, _ = w.Write([]byte("seven"))
-		}},
-		{"several cookies", func(w http.ResponseWriter, _ *http.Request) {
-			http.SetCookie(w, &http.Cookie{Name: "a", Value: "1, 2"})
-			http.SetCookie(w, &http.Cookie{Name: "b", Value: "3"})
-			_, _ = io.WriteString(w, "<html></html>")
-		}},
-	} {
+	for _, c := range answers {
 		t.Run(c.name, func(t *testing.T) {
 			direct, gateway := front(t, c.handler)
-			var answers []string
+			var seen []string
 			for _, server := range []*httptest.Server{direct, gateway} {
 				r, _ := http.NewRequest(http.MethodGet, server.URL, nil)
 				r.Header.Set("Accept-Encoding", "identity")
@@ -134,10 +137,10 @@ func TestAnAnswerPassesTheGatewayUnchanged(t *testing.T) {
 				answer.Header.Del("Date")
 				answer.Header.Del("Content-Length")
 				header, _ := json.Marshal(answer.Header)
-				answers = append(answers, answer.Status+" "+string(header)+" "+string(text))
+				seen = append(seen, answer.Status+" "+string(header)+" "+string(text))
 			}
-			if answers[0] != answers[1] {
-				t.Errorf("behind the gateway the answer is\n%s\ndirectly\n%s", answers[1], answers[0])
+			if seen[0] != seen[1] {
+				t.Errorf("behind the gateway the answer is\n%s\ndirectly\n%s", seen[1], seen[0])
 			}
 		})
 	}

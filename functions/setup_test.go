@@ -61,10 +61,15 @@ func (w *town) onCall(c fault.Call) fault.Action {
 	return w.decide(c)
 }
 
-// fail has calls of an operation fail from now on; an empty one lets all pass.
+// fail has calls of an operation fail from now on; an empty one ends
+// all faults.
 func (w *town) fail(operation string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.decide = nil
+	if operation == "" {
+		return
+	}
 	w.decide = func(c fault.Call) fault.Action {
 		if c.Operation == operation {
 			return fault.FailBefore
@@ -73,18 +78,30 @@ func (w *town) fail(operation string) {
 	}
 }
 
-// put makes a job of the default tenant whose executions handler runs.
+// put makes a job of the default tenant whose executions handler runs; the
+// shipped log target does when none is named.
 func (w *town) put(d job.Definition, handler string) job.Ref {
 	w.t.Helper()
 	ref := job.Ref{Tenant: job.DefaultTenant, Job: d.Job}
-	d.Target = job.Target{Handler: &job.HandlerTarget{Name: handler}}
+	d.Target = job.Target{Log: &job.LogTarget{}}
+	if handler != "" {
+		d.Target = job.Target{Handler: &job.HandlerTarget{Name: handler}}
+	}
 	if _, err := w.Control.Put(w.t.Context(), control.PutRequest{Ref: ref, Definition: d, Actor: "ada"}); err != nil {
 		w.t.Fatal(err)
 	}
 	return ref
 }
 
-func (w *town) failed(err error) { w.t.Errorf("the platform saw a failure: %v", err) }
+// failed is told what the platform saw fail; unless a test has put faults in,
+// there is nothing that may.
+func (w *town) failed(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.decide == nil {
+		w.t.Errorf("the platform saw a failure: %v", err)
+	}
+}
 
 func (w *town) encoded(event any) json.RawMessage {
 	encoded, err := json.Marshal(event)

@@ -3,21 +3,23 @@ package record
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/store"
-
-	"time"
 )
 
 // Lists is where the notes are written; *store.Store satisfies it. Writing the
 // same again must change nothing.
 type Lists interface {
+	// WriteRecent adds a page to a tenant's recent list.
 	WriteRecent(ctx context.Context, p store.RecentPage) error
+	// WriteAttention adds an execution to the list of those that need a person.
 	WriteAttention(ctx context.Context, e *job.Execution, at time.Time) error
+	// WriteHistory keeps an entry that fell out of an execution's timeline.
 	WriteHistory(ctx context.Context, e *job.Execution, place int, entry job.Entry) error
 }
 
