@@ -41,7 +41,7 @@ func (p *passage) run(ctx context.Context, item *job.Execution, sentAt time.Time
 	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Deadline: deadline, Canceled: k.canceled}
 	failure := p.work(workCtx, attempt)
 	if errors.Is(context.Cause(workCtx), ErrLeaseLost) {
-		return p.lost(item, ErrLeaseLost)
+		return p.unkept(k, ErrLeaseLost)
 	}
 	failure = explain(workCtx, ctx, failure)
 	return p.settle(context.WithoutCancel(ctx), k, failure)
@@ -131,8 +131,8 @@ func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Fail
 		case errors.Is(err, job.ErrLost):
 			return p.lost(held, err)
 		}
-		if !p.Clock.Now().Add(wait).Before(k.current().Lease.Until) || p.Clock.Wait(ctx, now.Add(wait)) != nil {
-			return p.lost(held, err)
+		if until := k.current().Lease.Until; !p.Clock.Now().Add(wait).Before(until) || p.Clock.Wait(ctx, now.Add(wait)) != nil {
+			return p.unkept(k, err)
 		}
 	}
 }
@@ -144,6 +144,12 @@ func (p *passage) outcome(held *job.Execution, failure *lifecycle.Failure) lifec
 		return lifecycle.Settled(now, p.Owner)
 	}
 	return lifecycle.AfterFailure(held, p.revision.Definition.Retry, *failure, p.Owner, now, p.Spread())
+}
+
+// unkept is the end of a worker whose lease runs out because its writes failed:
+// its message comes back as soon as another worker may take over.
+func (p *passage) unkept(k *keeper, err error) Disposal {
+	return Disposal{Hide: k.visibility(max(k.current().Lease.Until.Sub(p.Clock.Now()), 0)), Err: err}
 }
 
 // lost is the end of a worker that no longer owns the execution: it publishes
