@@ -22,52 +22,68 @@ const (
 func measureBurst(ctx context.Context, to *report, told io.Writer) error {
 	early, missing := 0, 0
 	for _, n := range []int{1_000, 10_000} {
-		starts, at, err := burst(ctx, n, told)
+		b, err := burst(ctx, n, told)
 		if err != nil {
 			return err
 		}
 		once := map[start]int{}
 		last := time.Duration(0)
-		for _, s := range starts {
-			last = max(last, s.at.Sub(at))
-			if s.at.Before(at) {
+		for _, s := range b.starts {
+			last = max(last, s.lag())
+			if s.lag() < 0 {
 				early++
 			}
 			once[start{job: s.job}]++
 		}
 		missing += n - ranOnce(once)
 		to.note(fmt.Sprintf("burst_%d_last_ms", n), millis(last), nil)
+		if n == 10_000 {
+			to.note("burst_10000_cpu_ms", millis(time.Duration(b.own*float64(b.took))), nil)
+			to.note("burst_busy", b.own, parts{"this process": b.own, "others": b.others})
+		}
 	}
 	to.note("burst_early", float64(early), nil)
 	to.note("burst_missing", float64(missing), nil)
 	return nil
 }
 
-// burst makes n one-offs in an installation of their own and returns when they
-// started.
-func burst(ctx context.Context, n int, told io.Writer) (starts []start, at time.Time, err error) {
+// bang is one burst: its starts, how long the last one took to come, and the
+// processors that this process and others kept busy until then.
+type bang struct {
+	starts      []start
+	took        time.Duration
+	own, others float64
+}
+
+// burst makes n one-offs in an installation of their own and lets them fall
+// due.
+func burst(ctx context.Context, n int, told io.Writer) (b bang, err error) {
 	l, err := newLive(ctx)
 	if err != nil {
-		return nil, at, err
+		return b, err
 	}
-	at = time.Now().Add(ahead + time.Duration(n)*madeEach).Truncate(time.Second).Add(time.Second).UTC()
+	defer func() { err = errors.Join(err, l.end()) }()
+	at := time.Now().Add(ahead + time.Duration(n)*madeEach).Truncate(time.Second).Add(time.Second).UTC()
 	fmt.Fprintf(told, "burst: making %d one-offs due at %s\n", n, at.Format(time.TimeOnly))
 	if err := l.put(ctx, n, func(i int) string { return fmt.Sprintf("once-%05d", i) }, job.Definition{Schedule: job.Schedule{At: at}}); err != nil {
-		return nil, at, errors.Join(err, l.end())
+		return b, err
 	}
 	if left := time.Until(at); left < ahead {
-		return nil, at, errors.Join(fmt.Errorf("the one-offs were made only %v before their second: the machine is too busy", left.Round(time.Second)), l.end())
+		return b, fmt.Errorf("the one-offs were made only %v before their second: the machine is too busy", left.Round(time.Second))
 	}
+	if err := (clock.System{}).Wait(ctx, at); err != nil {
+		return b, err
+	}
+	watched := watch()
 	const patience = 30 * time.Second
-	for wait := at; time.Now().Before(at.Add(patience)) && len(starts) < n; wait = wait.Add(100 * time.Millisecond) {
-		if err := (clock.System{}).Wait(ctx, wait); err != nil {
-			return nil, at, errors.Join(err, l.end())
+	for time.Since(at) < patience && len(l.startsIn(at, at.Add(time.Second))) < n {
+		if err := (clock.System{}).Wait(ctx, time.Now().Add(50*time.Millisecond)); err != nil {
+			return b, err
 		}
-		starts = l.startsIn(at, at.Add(time.Second))
 	}
+	b.took, b.own, b.others = watched.end()
 	// A second start of an execution would come soon after.
-	if err := (clock.System{}).Wait(ctx, time.Now().Add(time.Second)); err != nil {
-		return nil, at, errors.Join(err, l.end())
-	}
-	return l.startsIn(at, at.Add(time.Second)), at, l.end()
+	err = clock.System{}.Wait(ctx, time.Now().Add(time.Second))
+	b.starts = l.startsIn(at, at.Add(time.Second))
+	return b, err
 }

@@ -34,6 +34,15 @@ func measurePrecision(ctx context.Context, to *report, told io.Writer) error {
 	from := windowAround(time.Now().Add(settleSeconds * time.Second))
 	until := from.Add(pulseSeconds * time.Second)
 	fmt.Fprintf(told, "precision: measuring from %s to %s\n", from.Format(time.TimeOnly), until.Format(time.TimeOnly))
+	if err := (clock.System{}).Wait(ctx, from); err != nil {
+		return errors.Join(err, l.end())
+	}
+	watched := watch()
+	if err := (clock.System{}).Wait(ctx, until); err != nil {
+		return errors.Join(err, l.end())
+	}
+	_, own, others := watched.end()
+	to.note("precision_busy", own, parts{"this process": own, "others": others})
 	if err := (clock.System{}).Wait(ctx, until.Add(2*time.Second)); err != nil {
 		return errors.Join(err, l.end())
 	}

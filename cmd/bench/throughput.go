@@ -70,23 +70,23 @@ func (m *mill) handle(context.Context, *worker.Attempt) error {
 
 // grind lets the jobs fall due so many times, and returns once every execution
 // has been settled and its message deleted.
-func (m *mill) grind(ctx context.Context, jobs, rounds int) (took time.Duration, err error) {
+func (m *mill) grind(ctx context.Context, jobs, rounds int) (watched spell, err error) {
 	pool, _ := dispatch.Pools(dispatch.DefaultPools()).Find(job.DefaultPool)
 	w, err := worker.New(worker.Options{Queue: m.Queues, Execution: m.Execute(nil), Drain: time.Minute,
 		Pools: []worker.Pool{{Name: pool.Name, Lease: pool.Lease, Slots: pool.Slots}}})
 	if err != nil {
-		return 0, err
+		return spell{}, err
 	}
 	worker.Handle(w, handlerName, m.handle)
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	began := time.Now()
+	watched = watch()
 	var workers sync.WaitGroup
 	workers.Go(func() { err = w.Run(working) })
 	failure := m.rounds(ctx, jobs, rounds)
 	stop()
 	workers.Wait()
-	return time.Since(began), errors.Join(err, failure)
+	return watched, errors.Join(err, failure)
 }
 
 func (m *mill) rounds(ctx context.Context, jobs, rounds int) error {
@@ -120,15 +120,16 @@ func measureThroughput(ctx context.Context, to *report, told io.Writer) error {
 	if err := m.fill(ctx, millJobs); err != nil {
 		return err
 	}
-	took, err := m.grind(ctx, millJobs, millRounds)
+	watched, err := m.grind(ctx, millJobs, millRounds)
 	if err != nil {
 		return err
 	}
+	took, own, others := watched.end()
 	calls := m.calls.take(tables)
 	for operation, n := range m.calls.take(queues) {
 		calls[operation] += n
 	}
-	floor, err := measureFloor(ctx, told)
+	floor, floorOwn, err := measureFloor(ctx, told)
 	if err != nil {
 		return err
 	}
@@ -137,24 +138,29 @@ func measureThroughput(ctx context.Context, to *report, told io.Writer) error {
 	to.note("throughput_calls", reached, calls.per(millJobs*millRounds))
 	to.note("throughput_floor", floor, nil)
 	to.note("throughput_floor_ratio", reached/floor, nil)
+	to.note("throughput_cpu_ratio", (reached/own)/(floor/floorOwn), nil)
+	to.note("throughput_busy", own, parts{"this process": own, "others": others, "this process on the stub": floorOwn})
 	return nil
 }
 
 // measureFloor records the calls of one round and makes them again, through
 // the SDK, with their recorded answers.
-func measureFloor(ctx context.Context, told io.Writer) (callsEachSecond float64, err error) {
+func measureFloor(ctx context.Context, told io.Writer) (callsEachSecond, own float64, err error) {
 	m, err := newMill(ctx, true)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer m.close()
 	if err := m.fill(ctx, millJobs); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	m.tape.rewind()
 	if _, err := m.grind(ctx, millJobs, 1); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	fmt.Fprintf(told, "throughput: the same calls on a stub, %d of them %d times\n", m.tape.length(), millRounds)
-	return m.tape.replay(ctx, millRounds)
+	watched := watch()
+	callsEachSecond, err = m.tape.replay(ctx, millRounds)
+	_, own, _ = watched.end()
+	return callsEachSecond, own, err
 }
