@@ -146,7 +146,7 @@ func (a *answer) response() events.APIGatewayV2HTTPResponse {
 			out.Headers[name] = strings.Join(values, ", ")
 		}
 	}
-	if a.sent.Get("Content-Encoding") == "" && utf8.Valid(a.body.Bytes()) {
+	if utf8.Valid(a.body.Bytes()) {
 		out.Body = a.body.String()
 		return out
 	}

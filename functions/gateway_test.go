@@ -30,7 +30,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	_ = json.NewEncoder(w).Encode(map[string]any{"method": r.Method, "path": r.URL.Path, "escaped": r.URL.EscapedPath(), "query": r.URL.RawQuery, "uri": r.RequestURI,
 		"values": r.URL.Query()["v"], "cookies": r.Header["Cookie"], "list": strings.Join(r.Header.Values("X-List"), ","), "type": r.Header.Get("Content-Type"),
-		"length": r.ContentLength, "body": body, "agent": r.UserAgent(), "none": r.Body == http.NoBody})
+		"length": r.ContentLength, "body": body, "agent": r.UserAgent(), "none": r.Body == http.NoBody, "host": r.Header.Get("Host")})
 }
 
 func TestARequestPassesTheGatewayUnchanged(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"strings"
 	"sync"
@@ -134,8 +135,13 @@ func TestARecordThatDoesNotReadHoldsNothingUp(t *testing.T) {
 	strange := events.DynamoDBEventRecord{EventID: "id10", EventName: "INSERT", Change: events.DynamoDBStreamRecord{SequenceNumber: "seq10",
 		NewImage: map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("default/a"), "sk": events.NewStringAttribute("20260712T120000Z#s#H#00002")}}}
 	e := events.DynamoDBEvent{Records: append([]events.DynamoDBEventRecord{broken, strange}, batch().Records...)}
-	if response := handle(t, s, e); len(response.BatchItemFailures) != 0 {
-		t.Errorf("reported %v, want nothing", response.BatchItemFailures)
+	var log strings.Builder
+	response, err := (&record.Recorder{Lists: s, Log: slog.New(slog.NewTextHandler(&log, nil))}).Handle(t.Context(), e)
+	if err != nil || len(response.BatchItemFailures) != 0 {
+		t.Errorf("reported %v, %v, want nothing", response.BatchItemFailures, err)
+	}
+	if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "id9") || strings.Contains(said, "id10") {
+		t.Errorf("logged %q, want one line that names the record", said)
 	}
 	if len(s.items) != 4 {
 		t.Errorf("wrote %d items, want the 4 of the readable records", len(s.items))
