@@ -137,19 +137,10 @@ func equalIndexKeys(d database) {
 }
 
 // pageDue pages through shard x by twos.
-func (d database) pageDue(table *string, forward bool) (all []doc) {
+func (d database) pageDue(table *string, forward bool) []doc {
 	d.Helper()
-	in := &dynamodb.QueryInput{TableName: table, IndexName: aws.String("due"), KeyConditionExpression: aws.String("due_shard = :s"), Limit: aws.Int32(2),
-		ScanIndexForward: &forward, ExpressionAttributeValues: values(doc{":s": "x"})}
-	for range 100 {
-		out, err := d.client.Query(d.ctx, in)
-		all = append(all, plainAll(done(d, out, err).Items)...)
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
-			return all
-		}
-	}
-	d.Fatal("the pages do not end")
-	return nil
+	return d.pages(&dynamodb.QueryInput{TableName: table, IndexName: aws.String("due"), KeyConditionExpression: aws.String("due_shard = :s"), Limit: aws.Int32(2),
+		ScanIndexForward: &forward, ExpressionAttributeValues: values(doc{":s": "x"})})
 }
 
 func refusedIndexQuery(what string, changes ...func(*dynamodb.QueryInput)) Case {

@@ -98,7 +98,10 @@ func megabytePage(d database) {
 func (d database) wantScan(in *dynamodb.ScanInput, want int) map[string]bool {
 	d.Helper()
 	seen := map[string]bool{}
-	for {
+	for pages := 0; ; pages++ {
+		if pages == 100 {
+			d.Fatal("the pages do not end")
+		}
 		out, err := d.client.Scan(d.ctx, in)
 		for _, item := range plainAll(done(d, out, err).Items) {
 			pk := item["pk"].(string)
