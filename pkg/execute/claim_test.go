@@ -3,6 +3,8 @@ package execute_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,5 +220,32 @@ func TestAMessageThatMeetsAStopIsVisibleAtOnce(t *testing.T) {
 			t.Errorf("disposal %+v", got)
 		}
 		b.wantStatus(job.Scheduled, lifecycle.Materialised)
+	})
+}
+
+func TestManyReceiversOfOneMessageRunItOnce(t *testing.T) {
+	inBubble(t, nil, func(b *bench) {
+		var begun atomic.Int32
+		b.runs(func(ctx context.Context, a *execute.Attempt) *lifecycle.Failure {
+			begun.Add(1)
+			return forAWhile(40*time.Second)(ctx, a)
+		})
+		var all sync.WaitGroup
+		var deleted atomic.Int32
+		for i := range 12 {
+			all.Go(func() {
+				m := b.message()
+				m.Receives = 1 + i%3
+				if got := b.Process(b.Context(), b.delivery(m)); got.Delete {
+					deleted.Add(1)
+				} else if got.Err != nil || got.Hide <= 0 {
+					t.Errorf("disposal %+v", got)
+				}
+			})
+		}
+		all.Wait()
+		if e := b.wantStatus(job.Succeeded, lifecycle.Done); begun.Load() != 1 || deleted.Load() != 1 || e.Attempt != 1 {
+			t.Errorf("%d runs, %d deleted, %d attempts; want one of each", begun.Load(), deleted.Load(), e.Attempt)
+		}
 	})
 }
