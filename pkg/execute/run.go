@@ -109,7 +109,7 @@ func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Fail
 		now := p.Clock.Now()
 		left := k.current().Lease.Until.Sub(now)
 		if left <= 0 {
-			return p.lost(held, ErrLeaseLost)
+			return p.unkept(k, ErrLeaseLost)
 		}
 		var wakeAt time.Time
 		if t.To() == job.RetryWait && (t.AvailableAt().Sub(t.At()) > shortWait || k.isReleased()) {
