@@ -97,7 +97,7 @@ func (w *town) stream(ctx context.Context) {
 	}
 	// An installation's mapping tries again for as long as the stream keeps records.
 	poller := platform.StreamPoller{MaxRetries: -1, Runtime: platform.Runtime{Name: "record"}, Function: functions.Record(w.Installation), Client: client,
-		Stream: *out.Streams[0].StreamArn, Interval: time.Second, PartialFailures: true, OnError: w.failed}
+		Stream: *out.Streams[0].StreamArn, Interval: 2 * time.Second, PartialFailures: true, OnError: w.failed}
 	if err := poller.Run(ctx); err != nil {
 		w.t.Error(err)
 	}

@@ -146,9 +146,9 @@ func TestAMessageOfANewerBuildIsNeitherLostNorDeadLettered(t *testing.T) {
 		if _, err := w.clients.SQS.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: aws.String(`{"schema":2,"all":"new"}`)}); err != nil {
 			t.Fatal(err)
 		}
-		w.run(6*time.Hour, map[string]worker.Handler{"count": func(context.Context, *worker.Attempt) error { return nil }})
+		w.run(5*time.Hour, map[string]worker.Handler{"count": func(context.Context, *worker.Attempt) error { return nil }})
 		if left, dead := w.messages(names.Work("fast-io")), w.messages(names.DeadLetter("fast-io")); left != 1 || dead != 0 {
-			t.Errorf("after six hours, in which it was received more often than SQS allows, %d messages are in the queue and %d dead-lettered, want 1 and 0", left, dead)
+			t.Errorf("after five hours, in which it was received more often than SQS allows, %d messages are in the queue and %d dead-lettered, want 1 and 0", left, dead)
 		}
 	})
 }
