@@ -5,7 +5,8 @@
 //
 // What the service has and this package has not is refused by name with a
 // NotImplementedException; nothing is ignored silently. Parameters that have
-// no meaning on one machine (billing mode, throughput, encryption, table
+// no meaning on one machine (billing mode, provisioned, on-demand and warm
+// throughput, encryption, table
 // class, tags) are checked for shape, kept, and shown by DescribeTable.
 //
 // What happens to the data: an item lives in the space of its table under
