@@ -6,8 +6,8 @@
 // What the service has and this package has not is refused by name with a
 // NotImplementedException; nothing is ignored silently. Parameters that have
 // no meaning on one machine (billing mode, provisioned, on-demand and warm
-// throughput, encryption, table
-// class, tags) are checked for shape, kept, and shown by DescribeTable.
+// throughput, encryption, table class) are checked for shape, kept, and shown
+// by DescribeTable; tags are kept and, as at the service, not shown there.
 //
 // What happens to the data: an item lives in the space of its table under
 // hash(partition key) + partition key + sort key, all in an order-preserving
