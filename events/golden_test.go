@@ -24,9 +24,22 @@ func golden(t *testing.T, path string, got []byte) {
 		}
 	}
 	want, err := os.ReadFile(path)
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is out of date (%v): it would now be\n%s", path, err, got)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is out of date; see that readers in service take the change, then run with UPDATE_GOLDEN=1.\n%s", path, firstDifference(got, want))
+	}
+}
+
+func firstDifference(got, want []byte) string {
+	now, before := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for n := range min(len(now), len(before)) {
+		if now[n] != before[n] {
+			return fmt.Sprintf("line %d is now %s\nand was %s", n+1, now[n], before[n])
+		}
+	}
+	return fmt.Sprintf("it has %d lines now and had %d", len(now), len(before))
 }
 
 func sample(t *testing.T, path string) []byte {
