@@ -31,12 +31,12 @@ func TestRedrive(t *testing.T) {
 		redrives int
 	}{
 		"what nobody claimed gets a wake-up": {status: job.Scheduled, reason: lifecycle.Materialised, wakes: true, redrives: 1},
-		"what runs gets a wake-up": {given: []func(*bench){func(b *bench) { b.takenBy("w2") }}, status: job.Running, reason: lifecycle.Materialised,
+		"what runs gets a wake-up": {given: []func(*bench){func(b *bench) { b.takenBy("w2") }}, status: job.Running, reason: lifecycle.Claimed,
 			wakes: true, redrives: 1},
 		"a lost attempt gets a wake-up": {given: []func(*bench){func(b *bench) { b.takenBy("w2") }, passed}, status: job.Running,
-			reason: lifecycle.Materialised, wakes: true, redrives: 1},
+			reason: lifecycle.Claimed, wakes: true, redrives: 1},
 		"what was lost too often is dead":      {given: []func(*bench){lostTwice, passed}, status: job.Dead, reason: lifecycle.Poison},
-		"while its last lease lives it is not": {given: []func(*bench){lostTwice}, status: job.Running, reason: lifecycle.Materialised, wakes: true, redrives: 1},
+		"while its last lease lives it is not": {given: []func(*bench){lostTwice}, status: job.Running, reason: lifecycle.TakenOver, wakes: true, redrives: 1},
 		"a canceled lost attempt ends": {given: []func(*bench){func(b *bench) { b.takenBy("w2"); b.cancel() }, passed}, status: job.Canceled,
 			reason: lifecycle.CancelRequested},
 		"older than the head is not over": {given: []func(*bench){(*bench).pause}, status: job.Scheduled, reason: lifecycle.Materialised, wakes: true, redrives: 1},

@@ -50,7 +50,7 @@ func TestASettleNeverGoesBeyondTheLease(t *testing.T) {
 				if last >= lease || b.since() > lease || got.Delete || got.Err == nil {
 					t.Errorf("the last settle went out at %v, given up at %v; disposal %+v; the lease ended at %v", last, b.since(), got, lease)
 				}
-				b.wantStatus(job.Running, lifecycle.Materialised)
+				b.wantStatus(job.Running, lifecycle.Claimed)
 			})
 		})
 	}

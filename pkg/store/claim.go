@@ -23,14 +23,14 @@ import (
 func (s *Store) Claim(ctx context.Context, c job.ClaimRequest) (*job.Execution, error) {
 	u := update{operation: "claim", table: s.tables.Executions, key: executionKey(c.Ref, c.Key), wantNew: true,
 		condition: "#status = :was AND attempt = :attempt AND epoch = :epoch AND available_at <= :now AND attribute_not_exists(cancel)",
-		set: "SET #status = :running, lease_owner = :owner, lease_nonce = :nonce, lease_until = :until, attempt = attempt + :one, " +
+		set: "SET #status = :running, reason = :reason, lease_owner = :owner, lease_nonce = :nonce, lease_until = :until, attempt = attempt + :one, " +
 			"fencing_token = fencing_token + :one, started_at = if_not_exists(started_at, :now), " +
 			"timeline = list_append(if_not_exists(timeline, :none), :entry)",
 		names: map[string]string{"#status": "status"},
 		values: item{":was": text(string(job.Scheduled)), ":attempt": number(0), ":epoch": number(c.Epoch), ":now": millis(c.Now),
 			":running": text(string(job.Running)), ":owner": text(c.Owner), ":nonce": text(c.Nonce), ":until": millis(c.Until), ":one": number(1),
 			":none": list()}}
-	entry := job.Entry{At: c.Now, To: job.Running, Attempt: 1, Token: s.options.RestoreEpoch<<32 + 1, Actor: c.Owner}
+	entry := job.Entry{At: c.Now, To: job.Running, Attempt: 1, Token: s.options.RestoreEpoch<<32 + 1, Reason: lifecycle.Claimed, Actor: c.Owner}
 	if c.Seen != nil {
 		u.condition += " AND fencing_token = :token"
 		u.values[":was"], u.values[":attempt"] = text(string(c.Seen.Status)), number(int64(c.Seen.Attempt))
@@ -44,6 +44,7 @@ func (s *Store) Claim(ctx context.Context, c job.ClaimRequest) (*job.Execution, 
 			entry.Reason = lifecycle.TakenOver
 		}
 	}
+	u.values[":reason"] = text(string(entry.Reason))
 	u.values[":entry"] = list(encodeEntry(entry))
 	written, err := s.update(ctx, u)
 	switch {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +78,22 @@ func (s *Store) Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time
 			return true
 		})
 	return found, err
+}
+
+// begun strongly counts the scheduled times of a record whose execution has
+// begun, those left out that the record does not count anyway.
+func (s *Store) begun(ctx context.Context, r job.RangeRecord) (count int, err error) {
+	err = s.eachExecution(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String("pk = :pk AND sk BETWEEN :from AND :upto"), FilterExpression: aws.String("attempt > :zero"),
+		ExpressionAttributeValues: item{":pk": text(r.Ref.String()), ":from": text(keyAfter(r.Range.From.Add(-time.Second))),
+			":upto": text(keyUpto(r.Range.To)), ":zero": number(0)},
+		ConsistentRead: aws.Bool(true)}, "begun", func(e *job.Execution) bool {
+		if e.Kind == job.KindScheduled && !slices.ContainsFunc(r.Fired, e.ScheduledAt.Equal) {
+			count++
+		}
+		return true
+	})
+	return count, err
 }
 
 // eachExecution pages through a query of the executions table until visit

@@ -71,19 +71,24 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 }
 
 // PutRange records one disposition for a range of scheduled times. A record
-// covers every time in it without an execution that has begun.
+// covers every time in it without an execution that has begun: those that have
+// are taken off its count, and where none is left there is nothing to record.
 //
 // Requires: no record of the same beginning that reaches as far.
 // Writes: the record. Loses when: such a record is there: ours, whose response
 // was lost, or another scanner's. Then the caller: goes on; it is recorded.
 func (s *Store) PutRange(ctx context.Context, r job.RangeRecord) error {
-	_, err := s.update(ctx, update{operation: "put range", table: s.tables.Executions, key: executionKey(r.Ref, job.RangeKey(r.Range.From)),
+	begun, err := s.begun(ctx, r)
+	if err != nil || begun >= r.Range.Count {
+		return err
+	}
+	_, err = s.update(ctx, update{operation: "put range", table: s.tables.Executions, key: executionKey(r.Ref, job.RangeKey(r.Range.From)),
 		condition: "attribute_not_exists(pk) OR range_to < :to",
 		set: "SET #schema = :schema, #status = :status, reason = :reason, epoch = :epoch, revision = :revision, #pool = :pool, range_to = :to, " +
 			"range_count = :count, created_at = :at, finished_at = :at, timeline = :entries, " + TTLAttribute + " = :expires",
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool"},
 		values: item{":schema": number(job.Schema), ":status": text(string(r.Status)), ":reason": text(string(r.Reason)), ":epoch": number(r.Epoch),
-			":revision": number(int64(r.Revision)), ":pool": text(r.Pool), ":to": seconds(r.Range.To), ":count": number(int64(r.Range.Count)),
+			":revision": number(int64(r.Revision)), ":pool": text(r.Pool), ":to": seconds(r.Range.To), ":count": number(int64(r.Range.Count - begun)),
 			":at": millis(r.At), ":entries": list(encodeEntry(job.Entry{At: r.At, To: r.Status, Reason: r.Reason})), ":expires": seconds(s.expiry(r.At))}})
 	if errors.Is(err, job.ErrLost) {
 		return nil

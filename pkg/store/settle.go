@@ -135,6 +135,11 @@ func (s *Store) Close(ctx context.Context, seen *job.Execution, t lifecycle.Tran
 		u.values[":lease"] = millis(seen.Lease.Until)
 	}
 	sets := []string{"timeline = list_append(if_not_exists(timeline, :none), :entry)"}
+	if seen.Status == job.Running {
+		// Whoever does not own the lease ends the execution because its worker was lost.
+		sets = append(sets, "lost = :lost")
+		u.values[":lost"] = number(int64(seen.Lost + 1))
+	}
 	removes := s.applyTransition(&u, &sets, t)
 	u.set = "SET " + strings.Join(sets, ", ") + " REMOVE " + strings.Join(removes, ", ")
 	there, err := s.update(ctx, u)
