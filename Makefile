@@ -20,6 +20,7 @@ LINT  := bin/golangci-lint
 SUITE := $(GO) run ./.ci/suite
 
 .PHONY: help deps build unit lint fmt walls conformance test race cover bench prove dev clean \
+	functions synth infra-test need-cdk \
 	need-lint need-moto moto.txt
 
 help: ## Show this list
@@ -66,9 +67,32 @@ cover: ## Statement coverage of the short tests, by package
 	$(GO) test -vet=off -short -coverprofile=build/cover.out $(PKG)
 	$(GO) tool cover -func=build/cover.out | tail -n 1
 
+## --- deploy -----------------------------------------------------------------
+
+# What Lambda starts is called bootstrap. Without paths, build ids and stamps the
+# same sources give the same bytes, so that only what changed is deployed.
+ARCH      ?= $(shell sed -n 's/^architecture: *//p' infra/belfry.yaml)
+GOARCH_OF  = $(if $(filter x86_64,$(ARCH)),amd64,arm64)
+STATIC     = CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH_OF) $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid='
+FUNCTIONS := api tick scan work deadletter record
+
+functions: ## Build each function to build/<function>/bootstrap, and the container worker to build/worker/
+	for f in $(FUNCTIONS); do $(STATIC) -tags lambda.norpc -o build/$$f/bootstrap ./functions/$$f; done
+	$(STATIC) -o build/worker/worker ./cmd/worker
+	cp infra/image/Dockerfile build/worker/Dockerfile
+
+need-cdk:
+	cd infra && if ! cmp -s package-lock.json node_modules/.belfry-lock; then npm ci --silent && cp package-lock.json node_modules/.belfry-lock; fi
+
+synth: need-cdk ## Synthesize all stacks into cdk.out/; fails on review findings and on anything to be looked up
+	infra/node_modules/.bin/cdk synth --quiet $(CDKFLAGS)
+
+infra-test: ## The tests of the CDK app: properties, golden templates, review rules, rights
+	$(GO) test -C infra ./...
+
 ## --- run --------------------------------------------------------------------
 
-bench: ## Measure: BENCH=budget counts capacity units per execution; one JSON document on stdout
+bench: ## Measure against the budgets: BENCH=budget (counted, the default), idle, precision, burst, throughput
 	$(GO) run ./cmd/bench $(BENCH)
 
 dev: ## Build Belfry and run the whole system on this machine, with examples/jobs.yaml applied
@@ -76,7 +100,7 @@ dev: ## Build Belfry and run the whole system on this machine, with examples/job
 	bin/belfry dev --apply examples/jobs.yaml
 
 clean: ## Remove what was built and what `make dev` stored; the caches of Go stay
-	rm -rf bin build .venv .belfry
+	rm -rf bin build .venv .belfry cdk.out infra/node_modules
 
 ## --- behind the targets above -----------------------------------------------
 

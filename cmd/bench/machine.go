@@ -23,7 +23,7 @@ func watch() spell {
 // end returns the spell's length, and the processors that this process and all
 // others kept busy meanwhile, on average.
 func (s spell) end() (took time.Duration, own, others float64) {
-	took = time.Since(s.began)
+	took = max(time.Since(s.began), time.Microsecond)
 	own = (ownTime() - s.own).Seconds() / took.Seconds()
 	if s.all > 0 {
 		others = max((allTime()-s.all).Seconds()/took.Seconds()-own, 0)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -48,7 +49,22 @@ func measurePrecision(ctx context.Context, to *report, told io.Writer) error {
 	}
 	starts := l.startsIn(from, until)
 	notePrecision(to, starts, pulses*pulseSeconds)
+	tellSeconds(told, starts)
 	return l.end()
+}
+
+// tellSeconds writes a line for each second, since one slow moment is another
+// finding than a slow worker.
+func tellSeconds(told io.Writer, starts []start) {
+	seconds := map[time.Time][]time.Duration{}
+	for _, s := range starts {
+		seconds[s.scheduled] = append(seconds[s.scheduled], s.lag())
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(seconds), time.Time.Compare) {
+		lags := slices.Sorted(slices.Values(seconds[at]))
+		fmt.Fprintf(told, "precision: %s median %v, last %v\n", at.Format(time.TimeOnly), quantile(lags, 0.5).Round(time.Millisecond),
+			quantile(lags, 1).Round(time.Millisecond))
+	}
 }
 
 // windowAround is the beginning of the next window after ready that has a

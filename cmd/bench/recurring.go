@@ -39,7 +39,7 @@ func newRecurring(ctx context.Context) (*recurring, error) {
 	}
 	r := &recurring{town: t, begun: t.clock.Now()}
 	for n := range herd {
-		if _, err := r.put(ctx, fmt.Sprintf("billing-report-%04d", n), job.Definition{Schedule: job.Schedule{Every: job.Duration(period)}}); err != nil {
+		if err := r.put(ctx, fmt.Sprintf("billing-report-%04d", n), job.Definition{Schedule: job.Schedule{Every: job.Duration(period)}}); err != nil {
 			return nil, errors.Join(err, t.backend.Close())
 		}
 	}
@@ -108,8 +108,11 @@ func (r *recurring) record(ctx context.Context, to *report) error {
 	r.forget()
 	client := dynamodbstreams.NewFromConfig(r.backend.Config())
 	streams, err := client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{})
-	if err != nil || len(streams.Streams) != 1 {
-		return fmt.Errorf("the executions table has not one stream: %w", errors.Join(err, errors.New("see ListStreams")))
+	if err != nil {
+		return err
+	}
+	if len(streams.Streams) != 1 {
+		return fmt.Errorf("there are %d streams, not one", len(streams.Streams))
 	}
 	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()

@@ -32,10 +32,9 @@ func (s *single) verbs(ctx context.Context) error {
 		row string
 		do  func() error
 	}{
-		{"create_wru", func() error { _, err := s.put(ctx, ref.Job, hourly); return err }},
+		{"create_wru", func() error { return s.put(ctx, ref.Job, hourly) }},
 		{"edit_wru", func() error {
-			_, err := s.put(ctx, ref.Job, job.Definition{Schedule: job.Schedule{Every: job.Duration(2 * time.Hour)}})
-			return err
+			return s.put(ctx, ref.Job, job.Definition{Schedule: job.Schedule{Every: job.Duration(2 * time.Hour)}})
 		}},
 		{"pause_wru", func() error { _, err := s.Control.Pause(ctx, ref, who); return err }},
 		{"resume_wru", func() error { _, err := s.Control.Resume(ctx, ref, who); return err }},
@@ -69,7 +68,7 @@ func (s *single) carry(ctx context.Context) error {
 func (s *single) oneOff(ctx context.Context) error {
 	s.forget()
 	at := s.clock.Now().Add(period)
-	if _, err := s.put(ctx, "billing-report-once", job.Definition{Schedule: job.Schedule{At: at}}); err != nil {
+	if err := s.put(ctx, "billing-report-once", job.Definition{Schedule: job.Schedule{At: at}}); err != nil {
 		return err
 	}
 	s.clock.set(at)
@@ -97,7 +96,7 @@ func (s *single) oneOff(ctx context.Context) error {
 // time, and returns that time.
 func (s *single) recurringJob(ctx context.Context, name string) (time.Time, error) {
 	now := s.clock.Now()
-	_, err := s.put(ctx, name, job.Definition{Schedule: job.Schedule{Every: job.Duration(period)}})
+	err := s.put(ctx, name, job.Definition{Schedule: job.Schedule{Every: job.Duration(period)}})
 	return now.Add(period), err
 }
 
@@ -144,8 +143,11 @@ func (s *single) retry(ctx context.Context) error {
 	queue := s.Queues.Names.Work(job.DefaultPool)
 	b, err := s.invoke(ctx, queue, work)
 	s.failing.Store(false)
-	if err != nil || len(b.kept) != 1 {
-		return fmt.Errorf("the failed attempt's message did not stay: %w", errors.Join(err, fmt.Errorf("%d stayed", len(b.kept))))
+	if err != nil {
+		return err
+	}
+	if len(b.kept) != 1 {
+		return fmt.Errorf("%d messages of the failed attempt stayed, not one", len(b.kept))
 	}
 	// The queue's clock runs by itself; the message comes back at once instead.
 	url, err := s.url(ctx, queue)

@@ -51,7 +51,7 @@ func newMill(ctx context.Context, record bool) (*mill, error) {
 // fill makes jobs that fall due together.
 func (m *mill) fill(ctx context.Context, jobs int) error {
 	for n := range jobs {
-		if _, err := m.put(ctx, fmt.Sprintf("meter-reading-%05d", n), job.Definition{Schedule: job.Schedule{Every: job.Duration(period)}}); err != nil {
+		if err := m.put(ctx, fmt.Sprintf("meter-reading-%05d", n), job.Definition{Schedule: job.Schedule{Every: job.Duration(period)}}); err != nil {
 			return err
 		}
 	}
