@@ -83,6 +83,8 @@ func TestJobsStandInDocumentsAndInLists(t *testing.T) {
 		"comments alone":                   {"# nothing yet\n", ""},
 		"documents that end":               {"job: a\n" + every + "...\n---\njob: b\n" + every + "...\n", "a b"},
 		"empty documents between":          {"---\n---\njob: a\n" + every + "---\n# none\n---\njob: b\n" + every + "---\n", "a b"},
+		"a byte order mark in front":       {"\ufeffjob: a\n" + every, "a"},
+		"JSON of many keys on one line":    {oneLine(300), "a"},
 		"an alias for a value":             {"- {job: a, schedule: &s {every: 1s}, target: {log: {}}}\n- {job: b, schedule: *s, target: {log: {}}}\n", "a b"},
 		"keys merged, own ones first":      {"- &a\n  job: a\n  schedule: {every: 1s}\n  target: {log: {}}\n- <<: *a\n  job: b\n", "a b"},
 		"null where a value may be absent": {"job: a\n" + every + "labels:\npayload:\ndescription:\nretry: {base: }\n", "a"},
@@ -101,6 +103,27 @@ func TestJobsStandInDocumentsAndInLists(t *testing.T) {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})
+	}
+}
+
+// oneLine is a job as a program prints it: JSON without line breaks, with a
+// payload of n keys.
+func oneLine(n int) string {
+	pairs := make([]string, n)
+	for i := range pairs {
+		pairs[i] = `"k` + itoa(i) + `":{"v":[` + itoa(i) + `]}`
+	}
+	return `[{"job":"a","schedule":{"every":"1s"},"target":{"log":{}},"payload":{` + strings.Join(pairs, ",") + `}}]`
+}
+
+func TestNumbersOfAPayloadKeepTheirDigits(t *testing.T) {
+	const payload = `[12345678901234567890123,-98765432109876543210,9007199254740993,0.10,1e3,"12345678901234567890123"]`
+	entries, err := Parse("jobs.yaml", []byte("job: a\n"+every+"payload: "+payload+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(entries[0].Definition.Payload); got != payload {
+		t.Errorf("\n got %s\nwant %s", got, payload)
 	}
 }
 
@@ -145,6 +168,9 @@ func TestAFileIsRefusedWithTheLine(t *testing.T) {
 		{"for a value that contains itself", "job: a\n" + every + "payload: &x [*x]\n", []string{"4 INVALID file"}},
 		{"for a tag", "job: a\n" + every + "pool: !!str x\n", []string{"4 INVALID file"}},
 		{"for a payload that is too large", "job: a\n" + every + "payload: " + strings.Repeat("x", 33<<10) + "\n", []string{"4 TOO_LARGE payload"}},
+		{"for bytes that are not UTF-8", "job: a\n" + every + "description: \"caf\xe9\"\n", []string{"4 INVALID file"}},
+		{"for a zero byte", "job: a\n" + every + "description: \"a\x00b\"\n", []string{"4 INVALID file"}},
+		{"for UTF-16", "\xff\xfej\x00o\x00b\x00", []string{"1 INVALID file"}},
 		{"for a number that JSON has not", "job: a\n" + every + "payload: {x: .inf}\n", []string{"4 INVALID payload"}},
 	}
 	for _, row := range rows {
@@ -177,6 +203,12 @@ func TestAMisspelledKeyIsToldTheNearOne(t *testing.T) {
 	_, err := Parse("jobs.yaml", []byte("job: a\nschedul: {every: 10s}\ntarget: {log: {}}\n"))
 	if err == nil || !strings.Contains(err.Error(), "did you mean schedule?") {
 		t.Error(err)
+	}
+	for _, far := range []string{"foo", "bb", "x"} {
+		_, err = Parse("jobs.yaml", []byte("job: a\n"+every+far+": 1\n"))
+		if err == nil || strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("%s: %v", far, err)
+		}
 	}
 	_, err = Parse("jobs.yaml", []byte("job: a\nschedule:\n  cron: */5 * * * *\n"))
 	if err == nil || !strings.Contains(err.Error(), "in quotes") {

@@ -159,7 +159,7 @@ func (k keys) list() string { return strings.Join(k.names(), ", ") }
 // nearest is what to do about a key that is not known: the one that was likely
 // meant, when one is near.
 func (k keys) nearest(key string) string {
-	best, distance := "", 3
+	best, distance := "", min(3, (len(key)+2)/3) // a short word is near to everything
 	for _, name := range k.names() {
 		if d := editDistance(strings.ToLower(job.Shorten(key)), name); d < distance {
 			best, distance = name, d

@@ -32,8 +32,9 @@ func (r *reader) payload(into *json.RawMessage) func(string, ast.Node) {
 }
 
 // bareNumber matches the numbers that the reader of YAML takes for text when
-// they stand without quotes: 1e3 has no point, and so is no number to it.
-var bareNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][+-]?[0-9]+$`)
+// they stand without quotes: 1e3, which has no point, and whole numbers of more
+// than 64 bits.
+var bareNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // jsonWriter stops as soon as the payload is too large, so that aliases cannot
 // make it grow without end.

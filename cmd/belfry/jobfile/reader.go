@@ -1,10 +1,12 @@
 package jobfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -65,6 +67,12 @@ func (r *reader) read(data []byte) []candidate {
 			Message: fmt.Sprintf("the file is %d bytes long", len(data)), Fix: "split it"})
 		return nil
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors begin UTF-8 with it
+	if at := notText(data); at >= 0 {
+		r.refuseAt(1+bytes.Count(data[:at], []byte("\n")), &job.Error{Code: job.CodeInvalid, Field: "file", Value: fmt.Sprintf("0x%02x", data[at]), Bound: "UTF-8 without zero bytes",
+			Message: fmt.Sprintf("byte 0x%02x here is not text", data[at]), Fix: "save the file as UTF-8"})
+		return nil
+	}
 	bodies, err := parse(data)
 	if err != nil {
 		r.refuseSyntax(data, err)
@@ -89,6 +97,19 @@ func (r *reader) read(data []byte) []candidate {
 		done()
 	}
 	return found
+}
+
+// notText is the index of the first byte that no text in UTF-8 holds, else -1.
+// Such a byte would silently become another character on its way.
+func notText(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
 }
 
 // parse guards the parser: nesting is bounded before it recurses, and what
@@ -136,16 +157,21 @@ func documents(tokens token.Tokens) []token.Tokens {
 }
 
 // tooDeep finds the token at which nesting passes the bound: brackets that stay
-// open, or markers that follow each other on one line. Nesting by indentation
-// alone needs so many bytes that the file's size bounds it.
+// open, or markers that follow each other on one line with no comma or bracket
+// between. Nesting by indentation alone needs so many bytes that the file's size
+// bounds it.
 func tooDeep(tokens token.Tokens) *token.Token {
 	open, run, line := 0, 0, 0
 	for _, t := range tokens {
 		switch t.Type {
 		case token.SequenceStartType, token.MappingStartType:
 			open++
+			run = 0
 		case token.SequenceEndType, token.MappingEndType:
 			open = max(open-1, 0)
+			run = 0
+		case token.CollectEntryType:
+			run = 0
 		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType, token.TagType, token.AnchorType:
 			if t.Position.Line != line {
 				run, line = 0, t.Position.Line
