@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // bound is a budget: the comparison that the figure must hold. The zero value
 // bounds nothing: the figure is for information.
@@ -109,10 +106,13 @@ func rowsOf(bench string) []row {
 	return found
 }
 
-// short is a figure as people read it: up to three digits after the point.
+// short is a figure as people read it: about four digits.
 func short(v float64) string {
-	if v == float64(int64(v)) {
+	switch {
+	case v == float64(int64(v)):
 		return strconv.FormatInt(int64(v), 10)
+	case v >= 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	return fmt.Sprintf("%.3g", v)
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }

@@ -83,7 +83,7 @@ func (t *town) spent() (reads, writes parts, tables map[string]parts, err error)
 	reads, writes, tables = t.units.take()
 	billedReads, billedWrites, _ := t.billed.take()
 	if reads.sum() != billedReads.sum() || writes.sum() != billedWrites.sum() {
-		err = fmt.Errorf("the store was told of reads (%v) and writes (%v), the service counted reads (%v) and writes (%v)", reads, writes, billedReads, billedWrites)
+		err = fmt.Errorf("the store was told of reads (%v) and writes (%v), the service counted reads (%v) and writes (%v): is a new reading operation missing in the list?", reads, writes, billedReads, billedWrites)
 	}
 	return reads, writes, tables, err
 }
