@@ -110,6 +110,7 @@ const Schema = 1
 type RangeRecord struct {
 	Ref      Ref
 	Range    Range
+	Fired    []time.Time // times in Range that run all the same; Range does not count them
 	Revision int
 	Epoch    int64
 	Pool     string

@@ -14,7 +14,7 @@ type Arrow[S ~string] struct {
 var ExecutionArrows = []Arrow[job.Status]{
 	{job.Scheduled, job.Running, "claim"},
 	{job.Scheduled, job.Skipped, "concurrency policy"},
-	{job.Scheduled, job.Missed, "start deadline passed"},
+	{job.Scheduled, job.Missed, "start deadline or misfire policy"},
 	{job.Scheduled, job.Canceled, "cancel"},
 	{job.Scheduled, job.Withdrawn, "superseded by a verb"},
 	{job.Scheduled, job.Dead, "redrives used up"},

@@ -81,3 +81,9 @@ func CanceledBy(at time.Time, actor string) Transition {
 func WithdrawnBy(at time.Time, actor string, reason job.Reason) Transition {
 	return Transition{from: []job.Status{job.Scheduled}, to: job.Withdrawn, reason: reason, at: at, actor: actor}
 }
+
+// MissedBy ends an execution that has not begun and that nobody will run any
+// more: its time is too late.
+func MissedBy(at time.Time, actor string, reason job.Reason) Transition {
+	return Transition{from: []job.Status{job.Scheduled}, to: job.Missed, reason: reason, at: at, actor: actor}
+}

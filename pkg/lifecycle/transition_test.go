@@ -26,6 +26,7 @@ func constructors() map[string]lifecycle.Transition {
 		"GivenUp":       lifecycle.GivenUp(noon, "w1", lifecycle.MaxAge, http503),
 		"CanceledBy":    lifecycle.CanceledBy(noon, "ada"),
 		"WithdrawnBy":   lifecycle.WithdrawnBy(noon, "scan", lifecycle.Superseded),
+		"MissedBy":      lifecycle.MissedBy(noon, "scan", lifecycle.Misfire),
 	}
 }
 

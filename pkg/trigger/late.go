@@ -2,6 +2,8 @@ package trigger
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -26,7 +28,10 @@ func (w *work) catchUp(ctx context.Context) (bool, error) {
 		}
 	}
 	if missed := fixed.Count - len(fixed.Fire); missed > 0 {
-		record := job.RangeRecord{Ref: w.head.Ref, Range: job.Range{From: fixed.From, To: fixed.To, Count: missed}, Revision: w.head.Revision,
+		if err := w.closeLate(ctx, fixed); err != nil {
+			return true, err
+		}
+		record := job.RangeRecord{Ref: w.head.Ref, Range: job.Range{From: fixed.From, To: fixed.To, Count: missed}, Fired: fixed.Fire, Revision: w.head.Revision,
 			Epoch: w.head.Epoch, Pool: w.head.Pool, Status: job.Missed, Reason: lifecycle.Misfire, At: w.Clock.Now()}
 		if err := w.Executions.PutRange(ctx, record); err != nil {
 			return true, err
@@ -42,6 +47,29 @@ func (w *work) catchUp(ctx context.Context) (bool, error) {
 		return true, w.err
 	}
 	return true, w.advanceOver(ctx, fixed.To)
+}
+
+// closeLate ends the executions of late times that the plan does not run: a
+// scan may have put them before their message could be sent or the cursor moved.
+// Left SCHEDULED they would be found by a look-back and run after all. One that
+// begins meanwhile has begun, and its record leaves it out.
+func (w *work) closeLate(ctx context.Context, plan *job.LatePlan) error {
+	there, err := w.Executions.Unsettled(ctx, w.head.Ref, plan.From.Add(-time.Second), plan.To)
+	if err != nil {
+		return err
+	}
+	for i := range there {
+		e := &there[i]
+		runs := slices.ContainsFunc(plan.Fire, e.ScheduledAt.Equal)
+		if e.Kind != job.KindScheduled || e.Status != job.Scheduled || e.Attempt > 0 || e.Epoch > w.head.Epoch || runs {
+			continue
+		}
+		err := w.Executions.Close(ctx, e, lifecycle.MissedBy(w.Clock.Now(), "scan", lifecycle.Misfire))
+		if err != nil && !errors.Is(err, job.ErrLost) {
+			return err
+		}
+	}
+	return nil
 }
 
 // decideLate is the misfire decision as of now; nil when nothing is late.
