@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,9 @@ func exactly(names ...string) cobra.PositionalArgs {
 			return usage(c, "%s is missing", names[len(args)])
 		case len(args) > len(names):
 			return usage(c, "%q is one argument too many", job.Shorten(args[len(names)]))
+		}
+		if at := slices.Index(args, ""); at >= 0 {
+			return usage(c, "%s is empty", names[at])
 		}
 		return nil
 	}

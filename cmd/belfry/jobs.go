@@ -136,6 +136,9 @@ func (a *app) jobsDelete() *cobra.Command {
 		Example: "  belfry jobs delete nightly\n  belfry jobs delete nightly --if-revision 3", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs}
 	c.Flags().IntVar(&revision, "if-revision", 0, "only if this revision is current")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := checkRevision(c, revision); err != nil {
+			return err
+		}
 		return a.call(c, func(ctx context.Context, api *client.Client) error {
 			if err := api.DeleteJob(ctx, args[0], revision); err != nil {
 				return err

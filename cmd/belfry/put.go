@@ -25,8 +25,11 @@ func (a *app) jobsPut() *cobra.Command {
 		switch {
 		case file == "":
 			return usage(c, "say what to put with -f FILE")
-		case o.IfAbsent && o.IfMatch != 0:
+		case o.IfAbsent && c.Flags().Changed("if-revision"):
 			return usage(c, "--if-absent and --if-revision contradict each other: give one of them")
+		}
+		if err := checkRevision(c, o.IfMatch); err != nil {
+			return err
 		}
 		entries, err := a.readJobs(c, []string{file})
 		if err != nil {
@@ -38,6 +41,15 @@ func (a *app) jobsPut() *cobra.Command {
 		return a.call(c, func(ctx context.Context, api *client.Client) error { return a.put(ctx, api, &entries[0], o) })
 	}
 	return c
+}
+
+// checkRevision refuses a condition that names no revision: 0 would be none,
+// and the change would be made whatever is there.
+func checkRevision(c *cobra.Command, revision int) error {
+	if c.Flags().Changed("if-revision") && revision < 1 {
+		return usage(c, "--if-revision %d names no revision: they count from 1", revision)
+	}
+	return nil
 }
 
 func (a *app) put(ctx context.Context, api *client.Client, e *jobfile.Entry, o client.PutOptions) error {
