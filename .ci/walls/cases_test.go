@@ -10,7 +10,7 @@ const module = "github.com/belfry-scheduler/belfry"
 // rooms stand empty in the scratch module, so that a violation has something to import.
 var rooms = []string{
 	"pkg/job", "pkg/schedule", "pkg/lifecycle", "pkg/control", "pkg/trigger", "pkg/dispatch",
-	"pkg/execute", "pkg/worker", "pkg/worker/workertest", "pkg/target", "pkg/store", "pkg/queue",
+	"pkg/execute", "pkg/worker", "pkg/worker/workertest", "pkg/target", "pkg/record", "pkg/store", "pkg/queue",
 	"pkg/httpapi", "pkg/console", "pkg/client", "pkg/observe", "pkg/clock", "pkg/localaws",
 	"pkg/sim",
 }
@@ -47,6 +47,7 @@ var forbidden = []struct{ room, imports, reason string }{
 	{"pkg/queue", "pkg/trigger", "carry out what a plane decided"},
 	{"pkg/worker", "pkg/control", "what handler authors import"},
 	{"pkg/worker", "pkg/localaws", "what handler authors import"},
+	{"pkg/record", "pkg/trigger", "writes lists and history"},
 	{"pkg/target", "pkg/store", "a handler like anyone else's"},
 	{"pkg/httpapi", "pkg/store", "the fronts translate and call control"},
 	{"pkg/client", "pkg/execute", "the fronts translate and call control"},
@@ -74,6 +75,7 @@ var permitted = []struct{ room, imports string }{
 	{"pkg/worker", "pkg/queue"},
 	{"pkg/worker/workertest", "pkg/localaws"},
 	{"pkg/target", "pkg/worker"},
+	{"pkg/record", "pkg/store"},
 	{"pkg/httpapi", "pkg/control"},
 	{"pkg/localaws/dynamo", "pkg/localaws"},
 	{"pkg/localaws", "go.etcd.io/bbolt"},

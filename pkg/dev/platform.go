@@ -21,7 +21,7 @@ import (
 
 // platform lists what drives the functions: the minute schedule, the pollers
 // of the signal queues and the poller of the executions table's stream.
-func (s *server) platform(ctx context.Context) []func(context.Context) error {
+func (s *server) platform() []func(context.Context) error {
 	return []func(context.Context) error{s.minutes, s.ticks, s.scans, s.stream, s.sweeps}
 }
 
@@ -100,8 +100,9 @@ const sweepEvery = 10 * time.Minute
 func (s *server) sweeps(ctx context.Context) error {
 	for {
 		now := s.planes.Settings.Clock.Now()
-		if s.planes.Settings.Clock.Wait(ctx, now.Add(sweepEvery)) != nil {
-			return nil
+		_ = s.planes.Settings.Clock.Wait(ctx, now.Add(sweepEvery)) // ends early only with ctx
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // an orderly end is no error
 		}
 		if _, err := s.backend.SweepExpired(); err != nil {
 			s.report("removing expired items")(err)

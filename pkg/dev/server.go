@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &server{Options: o}
-	apiListener, awsListener, err := o.listen()
+	apiListener, awsListener, err := o.listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func Run(ctx context.Context, o Options) error {
 	return s.serve(ctx, apiListener, awsListener)
 }
 
-func (o Options) listen() (api, aws net.Listener, err error) {
-	if api, err = listen("--listen", o.Listen); err != nil {
+func (o Options) listen(ctx context.Context) (api, aws net.Listener, err error) {
+	if api, err = listen(ctx, "--listen", o.Listen); err != nil {
 		return nil, nil, err
 	}
-	if aws, err = listen("--aws-listen", o.AWSListen); err != nil {
+	if aws, err = listen(ctx, "--aws-listen", o.AWSListen); err != nil {
 		_ = api.Close() // nothing was served on it
 		return nil, nil, err
 	}
@@ -96,14 +96,14 @@ func (o Options) listen() (api, aws net.Listener, err error) {
 
 // listen opens a socket on loopback. Without login or token, no other
 // interface may reach it.
-func listen(flag, address string) (net.Listener, error) {
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, &job.Error{Code: job.CodeInvalid, Field: flag, Value: job.Shorten(address), Bound: "a loopback address and a port, such as 127.0.0.1:8420",
 			Message: "\"" + job.Shorten(address) + "\" is not an address on loopback", Fix: "belfry dev has no login, so it serves only this machine"}
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, &job.Error{Code: job.CodeUnavailable, Field: flag, Value: job.Shorten(address), Message: "cannot listen on " + address + ": " + rootCause(err),
 			Fix: "stop what listens there, or choose another port; port 0 takes a free one"}
@@ -170,7 +170,7 @@ func (s *server) serve(ctx context.Context, apiListener, awsListener net.Listene
 	serving(awsListener, s.backend)
 	serving(apiListener, s.api())
 	parts.Go(func() error { return handlers.Run(ctx) })
-	for _, drive := range s.platform(ctx) {
+	for _, drive := range s.platform() {
 		parts.Go(func() error { return drive(ctx) })
 	}
 	parts.Go(func() error { return s.Ready(ctx, urls) })

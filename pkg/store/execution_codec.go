@@ -17,7 +17,7 @@ func decodeExecution(stored item) (*job.Execution, error) {
 	r := &reader{item: stored}
 	k, err := job.ParseKey(r.text(SortKey))
 	if err != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // its key says that it is no execution, which is no fault
 	}
 	e := &job.Execution{
 		Ref: refOf(r.text(PartitionKey)), Key: k, Revision: int(r.number("revision")), Epoch: r.number("epoch"), Status: job.Status(r.text("status")),
