@@ -1,0 +1,41 @@
+package parts
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/belfry-scheduler/belfry/infra/settings"
+)
+
+// Feed says how a queue invokes a function.
+type Feed struct {
+	Batch   int
+	Most    int              // invocations at a time; zero = as many as pollers make
+	Pollers *settings.Poller // provisioned ones, in place of Most
+}
+
+// FeedFrom lets a queue invoke the function, which answers message by message
+// what stays in the queue.
+func (f Function) FeedFrom(q awssqs.IQueue, feed Feed) {
+	props := &awslambdaeventsources.SqsEventSourceProps{BatchSize: jsii.Number(feed.Batch), ReportBatchItemFailures: jsii.Bool(true)}
+	if feed.Pollers != nil {
+		props.ProvisionedPollerConfig = &awslambda.ProvisionedPollerConfig{MinimumPollers: jsii.Number(feed.Pollers.Least), MaximumPollers: jsii.Number(feed.Pollers.Most)}
+	} else if feed.Most > 0 {
+		props.MaxConcurrency = jsii.Number(feed.Most)
+	}
+	f.AddEventSource(awslambdaeventsources.NewSqsEventSource(q, props))
+}
+
+// FeedFromStream lets the changes of a table invoke the function. A record that
+// cannot be taken is tried for an hour, alone in the end, then told to failures;
+// the lists that it feeds are a convenience, and a shard must not stand still.
+func (f Function) FeedFromStream(table awsdynamodb.ITable, failures awssqs.IQueue) {
+	f.AddEventSource(awslambdaeventsources.NewDynamoEventSource(table, &awslambdaeventsources.DynamoEventSourceProps{
+		StartingPosition: awslambda.StartingPosition_TRIM_HORIZON, BatchSize: jsii.Number(500), MaxBatchingWindow: seconds(5), ParallelizationFactor: jsii.Number(2),
+		ReportBatchItemFailures: jsii.Bool(true), BisectBatchOnError: jsii.Bool(true), RetryAttempts: jsii.Number(100), MaxRecordAge: minutes(60),
+		OnFailure: awslambdaeventsources.NewSqsDlq(failures),
+	}))
+}

@@ -1,0 +1,91 @@
+package parts
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+)
+
+// How long a worker that is told to stop lets running executions go on, and how
+// long the platform waits for it: two minutes at most, on Fargate.
+const (
+	drain       = "100s"
+	stopSeconds = 120
+)
+
+// WorkerPool is a pool of container workers.
+type WorkerPool struct {
+	Role    awsiam.IRole // what the workers may
+	Service awsecs.FargateService
+}
+
+// NewWorkerPool makes the pool's service: none of its workers runs while the
+// pool has nothing to do.
+func NewWorkerPool(cluster awsecs.Cluster, network Network, i Installation, pool dispatch.Pool) WorkerPool {
+	within := constructs.NewConstruct(cluster.Stack(), jsii.String("Pool-"+pool.Name))
+	name := i.FunctionName("worker", pool.Name)
+	task := awsecs.NewFargateTaskDefinition(within, jsii.String("Task"), &awsecs.FargateTaskDefinitionProps{Family: &name,
+		Cpu: jsii.Number(pool.CPU), MemoryLimitMiB: jsii.Number(pool.MemoryMB), RuntimePlatform: i.platform()})
+	Accept(task, "AwsSolutions-ECS2", "The variables name things and hold no secret; the one secret is referred to.")
+	environment := i.Environment()
+	environment["BELFRY_POOL"] = &pool.Name
+	task.AddContainer(jsii.String("worker"), &awsecs.ContainerDefinitionOptions{
+		Image: i.image(within), Command: jsii.Strings("--drain=" + drain), Environment: &environment, Secrets: i.secrets(within),
+		StopTimeout: seconds(stopSeconds), ReadonlyRootFilesystem: jsii.Bool(true), User: jsii.String("65532:65532"),
+		Logging: awsecs.LogDrivers_AwsLogs(&awsecs.AwsLogDriverProps{StreamPrefix: jsii.String("worker"), LogGroup: i.NewLogGroup(within, "/belfry/"+name)}),
+	})
+	Accept(task, "AwsSolutions-IAM5", "Getting a registry's token has no resource that a right could be narrowed to.", "Resource::*")
+	closed := awsec2.NewSecurityGroup(within, jsii.String("Closed"), &awsec2.SecurityGroupProps{Vpc: network.IVpc,
+		Description: jsii.String("Workers of " + name + " call out; nothing calls them."), AllowAllOutbound: jsii.Bool(true)})
+	service := awsecs.NewFargateService(within, jsii.String("Service"), &awsecs.FargateServiceProps{Cluster: cluster, TaskDefinition: task, ServiceName: &name,
+		DesiredCount: jsii.Number(0), MinHealthyPercent: jsii.Number(100), MaxHealthyPercent: jsii.Number(200),
+		CircuitBreaker: &awsecs.DeploymentCircuitBreaker{Rollback: jsii.Bool(true)}, AssignPublicIp: &i.Settings.Workers.PublicIP,
+		SecurityGroups: &[]awsec2.ISecurityGroup{closed}, VpcSubnets: network.Subnets})
+	scale(within, i, pool, cluster, service)
+	return WorkerPool{Role: task.TaskRole(), Service: service}
+}
+
+func (i Installation) platform() *awsecs.RuntimePlatform {
+	of := awsecs.CpuArchitecture_ARM64()
+	if i.Settings.Architecture == "x86_64" {
+		of = awsecs.CpuArchitecture_X86_64()
+	}
+	return &awsecs.RuntimePlatform{CpuArchitecture: of, OperatingSystemFamily: awsecs.OperatingSystemFamily_LINUX()}
+}
+
+// image is the one that the settings name, or one made from the worker that was
+// built beside the functions.
+func (i Installation) image(scope constructs.Construct) awsecs.ContainerImage {
+	if uri := i.Settings.Workers.Image; uri != "asset" {
+		return awsecs.ContainerImage_FromRegistry(&uri, nil)
+	}
+	of := awsecrassets.Platform_LINUX_ARM64()
+	if i.Settings.Architecture == "x86_64" {
+		of = awsecrassets.Platform_LINUX_AMD64()
+	}
+	return awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(scope, jsii.String("Image"),
+		&awsecrassets.DockerImageAssetProps{Directory: i.built("worker"), Platform: of}))
+}
+
+func (i Installation) secrets(scope constructs.Construct) *map[string]awsecs.Secret {
+	arn := i.Settings.Webhooks.SecretARN
+	if arn == "" {
+		return nil
+	}
+	id := jsii.String("WebhookSecret")
+	secret := awssecretsmanager.Secret_FromSecretCompleteArn(scope, id, &arn)
+	return &map[string]awsecs.Secret{"BELFRY_WEBHOOK_SECRET": awsecs.Secret_FromSecretsManager(secret, nil)}
+}
+
+// ServiceName is the name of a pool's service, its alarms' first word.
+func (i Installation) workerWord(pool dispatch.Pool) string {
+	return "worker-" + strings.ReplaceAll(pool.Name, ".", "_")
+}

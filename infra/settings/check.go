@@ -1,0 +1,116 @@
+package settings
+
+import (
+	"errors"
+	"net/netip"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/queue"
+)
+
+func (k Key) refuse(value, why string) error { return refusal(k.Path, value, k.Bound, why) }
+
+func refusal(path, value, bound, why string) error {
+	return &job.Error{Code: job.CodeInvalid, Field: path, Value: job.Shorten(value), Bound: bound, Message: "\"" + job.Shorten(value) + "\" " + why,
+		Fix: "change it in the settings file or the context"}
+}
+
+// check holds the value against the key's own bounds.
+func (k Key) check() error {
+	text := k.Text()
+	if k.value.Kind() == reflect.String && text == "" && k.tag.Get("empty") != "" {
+		return nil
+	}
+	if one := k.tag.Get("one"); one != "" && !slices.Contains(strings.Fields(one), text) {
+		return k.refuse(text, "is not one of the allowed values")
+	}
+	if form := k.tag.Get("form"); form != "" && !regexp.MustCompile(form).MatchString(text) {
+		return k.refuse(text, "does not have the form")
+	}
+	if k.tag.Get("least") == "" {
+		return nil
+	}
+	least, _ := strconv.ParseInt(k.tag.Get("least"), 10, 64)
+	most, _ := strconv.ParseInt(k.tag.Get("most"), 10, 64)
+	if n := k.value.Int(); n < least || n > most {
+		return k.refuse(text, "is out of bounds")
+	}
+	return nil
+}
+
+// Check refuses settings that cannot be deployed with these pools. The error
+// joins one *job.Error for each fault, which names key, value and bound.
+func (s Settings) Check(pools dispatch.Pools) error {
+	var faults []error
+	for _, k := range Keys(&s) {
+		faults = append(faults, k.check())
+	}
+	names := queue.Names{Prefix: s.Prefix}
+	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools))
+	return errors.Join(faults...)
+}
+
+func (s Settings) checkAPI() error {
+	var faults []error
+	if s.API.Authorizer == "jwt" && (s.API.JWTIssuer == "" || len(s.API.JWTAudience) == 0) {
+		faults = append(faults, refusal("api.authorizer", "jwt", "jwt with jwt_issuer and jwt_audience", "needs jwt_issuer and jwt_audience"))
+	}
+	if (s.API.Domain == "") != (s.API.CertificateARN == "") {
+		faults = append(faults, refusal("api.domain", s.API.Domain, "both or neither", "needs certificate_arn, and the other way round"))
+	}
+	if (s.API.HostedZoneID == "") != (s.API.HostedZoneName == "") || (s.API.HostedZoneID != "" && s.API.Domain == "") {
+		faults = append(faults, refusal("api.hosted_zone_id", s.API.HostedZoneID, "with hosted_zone_name and domain", "needs hosted_zone_name and domain"))
+	}
+	return errors.Join(faults...)
+}
+
+func (s Settings) checkNetwork() error {
+	w := s.Workers
+	given := w.VPCID != ""
+	if given != (len(w.SubnetIDs) > 0) || len(w.SubnetIDs) != len(w.AvailabilityZones) {
+		return refusal("workers.vpc_id", w.VPCID, "with as many subnet_ids as availability_zones", "needs subnet_ids and availability_zones, one for one")
+	}
+	if !given && !w.PublicIP && w.NATGateways == 0 {
+		return refusal("workers.public_ip", "false", "true, or nat_gateways of 1 or more", "leaves workers without a way to the queues")
+	}
+	return nil
+}
+
+func (s Settings) checkAllow() error {
+	for _, text := range s.Webhooks.Allow {
+		_, network := netip.ParsePrefix(text)
+		_, address := netip.ParseAddr(text)
+		if network != nil && address != nil {
+			return refusal("webhooks.allow", text, "addresses and networks in CIDR form", "is neither address nor network")
+		}
+	}
+	return nil
+}
+
+// checkPools holds pools and pollers against each other, and the pools' text
+// against what a function's environment holds (4 KB in all).
+func (s Settings) checkPools(pools dispatch.Pools) error {
+	const most = 3000
+	var faults []error
+	if size := len(Document(pools)); size > most {
+		faults = append(faults, refusal("pools_file", s.PoolsFile, strconv.Itoa(most)+" bytes as JSON",
+			"holds "+strconv.Itoa(size)+" bytes, more than a function's environment takes"))
+	}
+	functions := pools.Of(dispatch.KindLambda)
+	for _, p := range s.Functions.Pollers {
+		if _, known := functions.Find(p.Pool); !known {
+			faults = append(faults, refusal("functions.pollers", p.Pool, "a pool of kind lambda", "is no pool of kind lambda"))
+		}
+		if p.Least < 2 || p.Least > 200 || p.Most < p.Least || p.Most > 2000 {
+			faults = append(faults, refusal("functions.pollers", strconv.Itoa(p.Least)+" to "+strconv.Itoa(p.Most),
+				"least 2 to 200, most from least to 2000", "are no numbers of pollers"))
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,101 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+)
+
+// Lookup answers what the context says about a key; false when nothing.
+type Lookup func(key string) (string, bool)
+
+// ContextPrefix begins the name of every setting in the context.
+const ContextPrefix = "belfry:"
+
+// Read reads the settings file name of files and the pools that it names, with
+// what context says on top. An error names what to mend.
+func Read(files fs.FS, name string, context Lookup) (Settings, dispatch.Pools, error) {
+	document, err := fs.ReadFile(files, name)
+	if err != nil {
+		return Settings{}, nil, fmt.Errorf("read the settings: %w", err)
+	}
+	s, err := parse(document, context)
+	if err != nil {
+		return Settings{}, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	pools := dispatch.Pools(dispatch.DefaultPools())
+	if s.PoolsFile != "" {
+		pools, err = readPools(files, path.Join(path.Dir(name), s.PoolsFile))
+	}
+	if err == nil {
+		err = s.Check(pools)
+	}
+	return s, pools, err
+}
+
+func parse(document []byte, context Lookup) (Settings, error) {
+	var named struct {
+		Profile string `yaml:"profile"`
+	}
+	if err := yaml.Unmarshal(document, &named); err != nil {
+		return Settings{}, fmt.Errorf("not YAML:\n%w", err)
+	}
+	if text, said := context(ContextPrefix + "profile"); said {
+		named.Profile = text
+	}
+	if named.Profile == "" {
+		named.Profile = Profiles[0]
+	}
+	s, known := OfProfile(named.Profile)
+	if !known {
+		return s, refusal("profile", named.Profile, "small or large", "is no profile")
+	}
+	if err := yaml.UnmarshalWithOptions(document, &s, yaml.Strict()); err != nil {
+		return s, fmt.Errorf("not settings:\n%w", err)
+	}
+	for _, k := range Keys(&s) {
+		if text, said := context(ContextPrefix + k.Path); said {
+			if err := k.set(text); err != nil {
+				return s, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// readPools reads a file {pools: [...]} as the runtime will.
+func readPools(files fs.FS, name string) (dispatch.Pools, error) {
+	document, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, fmt.Errorf("read the pools: %w", err)
+	}
+	var file struct {
+		Pools any `yaml:"pools"`
+	}
+	if err := yaml.UnmarshalWithOptions(document, &file, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("%s: not a file of pools:\n%w", name, err)
+	}
+	list, err := json.Marshal(file.Pools)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a file of pools: %w", name, err)
+	}
+	pools, err := dispatch.ReadPools(list)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return pools, nil
+}
+
+// Document is the text that functions and workers read the pools from.
+func Document(pools dispatch.Pools) string {
+	text, err := json.Marshal(pools)
+	if err != nil {
+		panic(err) // a pool is texts and numbers
+	}
+	return string(text)
+}

@@ -1,0 +1,89 @@
+package settings
+
+// Settings of one installation. The tags are the reference: `doc` says what a
+// key means, `least` and `most` bound a number, `one` lists the allowed words,
+// `form` is the pattern of a text. An empty text is allowed where `empty` says
+// what it means.
+type Settings struct {
+	Profile      string `yaml:"profile" one:"small large" doc:"Where every other key takes its value from that the file does not set."`
+	Prefix       string `yaml:"prefix" form:"^[a-z][a-z0-9-]{0,31}$" doc:"Begins the names of everything that has one; installations in one account need prefixes of their own."`
+	Shards       int    `yaml:"shards" least:"1" most:"4096" doc:"Shards of the first layout; read only while an installation has none."`
+	RestoreEpoch int    `yaml:"restore_epoch" least:"0" most:"2147483647" doc:"How often the tables were restored from a backup. It must never go back."`
+	Architecture string `yaml:"architecture" one:"arm64 x86_64" doc:"What functions and containers are built for and run on."`
+	Version      string `yaml:"version" form:"^.{1,64}$" doc:"What the API's health answers as its version."`
+	LogLevel     string `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`
+	LogDays      int    `yaml:"log_days" one:"1 3 5 7 14 30 60 90 120 150 180 365 400 545 731 1827 3653" doc:"How many days logs are kept."`
+	TickEnabled  bool   `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, nothing new becomes due: for a restore."`
+	PoolsFile    string `yaml:"pools_file" empty:"the pools that ship" doc:"The file of pools, relative to the settings file."`
+
+	Tables    Tables    `yaml:"tables"`
+	Functions Functions `yaml:"functions"`
+	API       API       `yaml:"api"`
+	Workers   Workers   `yaml:"workers"`
+	Webhooks  Webhooks  `yaml:"webhooks"`
+	Alarms    Alarms    `yaml:"alarms"`
+}
+
+// Tables are the settings of the three tables and, for the key, the queues.
+type Tables struct {
+	DeletionProtection  bool   `yaml:"deletion_protection" doc:"Whether DynamoDB refuses to delete the tables. They are retained by the stack in any case."`
+	KeyARN              string `yaml:"key_arn" empty:"AWS owned keys" form:"^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[a-zA-Z0-9-]+$" doc:"The KMS key that encrypts tables and queues."`
+	WarmReads           int    `yaml:"warm_reads" least:"0" most:"4000000" doc:"Read units a second that tables and indexes are warmed for; 0 leaves them as they come (12000)."`
+	WarmWrites          int    `yaml:"warm_writes" least:"0" most:"1000000" doc:"Write units a second that tables and indexes are warmed for; 0 leaves them as they come (4000)."`
+	ContributorInsights bool   `yaml:"contributor_insights" doc:"Whether DynamoDB reports throttled keys. It costs by the event."`
+}
+
+// Functions are the settings of the Lambda functions.
+type Functions struct {
+	ReservedConcurrency bool    `yaml:"reserved_concurrency" doc:"Whether tick and scan have concurrency of their own that no other function can take. Off in accounts with a low limit."`
+	ScanConcurrency     int     `yaml:"scan_concurrency" least:"2" most:"1000" doc:"Scans at a time: the mapping's MaximumConcurrency and, if reserved, the function's own."`
+	Pollers             Pollers `yaml:"pollers" doc:"Pools whose queue is polled by provisioned pollers in place of a MaximumConcurrency, so that a burst does not ramp for minutes."`
+}
+
+// Pollers lists pools with provisioned pollers.
+type Pollers []Poller
+
+// Poller is one of them. A poller carries about ten invocations at a time.
+type Poller struct {
+	Pool  string `yaml:"pool"`
+	Least int    `yaml:"least"`
+	Most  int    `yaml:"most"`
+}
+
+// API are the settings of the HTTP API.
+type API struct {
+	Authorizer     string   `yaml:"authorizer" one:"iam jwt" doc:"How callers prove who they are: SigV4 with IAM, or a bearer token."`
+	JWTIssuer      string   `yaml:"jwt_issuer" empty:"none" form:"^https://[^\\s]+$" doc:"Who signs the tokens; needed with jwt."`
+	JWTAudience    []string `yaml:"jwt_audience" doc:"For whom the tokens are; needed with jwt."`
+	Rate           int      `yaml:"rate" least:"1" most:"10000" doc:"Requests a second, on average, before the API answers 429."`
+	Burst          int      `yaml:"burst" least:"1" most:"5000" doc:"Requests at once before the API answers 429."`
+	Domain         string   `yaml:"domain" empty:"the API's own address" form:"^[a-z0-9][a-z0-9.-]*\\.[a-z]{2,}$" doc:"A domain name for the API. The address that API Gateway gives is closed then."`
+	CertificateARN string   `yaml:"certificate_arn" empty:"none" form:"^arn:[a-z-]+:acm:[a-z0-9-]+:[0-9]{12}:certificate/[a-zA-Z0-9-]+$" doc:"The domain's certificate, in the same region; needed with domain."`
+	HostedZoneID   string   `yaml:"hosted_zone_id" empty:"the record is made elsewhere" form:"^Z[A-Z0-9]+$" doc:"The Route 53 zone that gets the domain's record."`
+	HostedZoneName string   `yaml:"hosted_zone_name" empty:"none" form:"^[a-z0-9][a-z0-9.-]*\\.[a-z]{2,}$" doc:"That zone's name; needed with it."`
+}
+
+// Workers are the settings of the container workers.
+type Workers struct {
+	Image             string   `yaml:"image" form:"^[^\\s]+$" doc:"URI of the container worker's image, or asset: built from this repository at deploy, which needs Docker there."`
+	VPCID             string   `yaml:"vpc_id" empty:"a network is made" form:"^vpc-[0-9a-f]+$" doc:"The network that container workers run in."`
+	SubnetIDs         []string `yaml:"subnet_ids" doc:"Its subnets for them; needed with vpc_id."`
+	AvailabilityZones []string `yaml:"availability_zones" doc:"The zones of those subnets, in the same order."`
+	PublicIP          bool     `yaml:"public_ip" doc:"Whether workers have public addresses and need no NAT gateway; nothing can connect to them in either case."`
+	NATGateways       int      `yaml:"nat_gateways" least:"0" most:"3" doc:"NAT gateways of the network that is made; needed without public_ip."`
+	FlowLogs          bool     `yaml:"flow_logs" doc:"Whether the network that is made logs its flows."`
+	IdleMinutes       int      `yaml:"idle_minutes" least:"2" most:"60" doc:"After how many minutes without any message a pool goes to zero."`
+}
+
+// Webhooks are the settings of webhook calls.
+type Webhooks struct {
+	SecretARN string   `yaml:"secret_arn" empty:"calls are not signed" form:"^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\\s]+$" doc:"The Secrets Manager secret that holds the signing key (whsec_...)."`
+	Allow     []string `yaml:"allow" doc:"Loopback and private addresses that webhooks may call all the same."`
+}
+
+// Alarms are the settings of the alarms.
+type Alarms struct {
+	TopicARN      string   `yaml:"topic_arn" empty:"a topic is made" form:"^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[a-zA-Z0-9_-]+$" doc:"Where alarms are sent."`
+	Emails        []string `yaml:"emails" doc:"Who is subscribed to the topic that is made."`
+	OldestMessage int      `yaml:"oldest_message" least:"60" most:"43200" doc:"Seconds that a message may be old in a pool's queue before that is an alarm."`
+}

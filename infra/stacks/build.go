@@ -1,0 +1,44 @@
+package stacks
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/belfry-scheduler/belfry/infra/parts"
+	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+)
+
+// Stacks are the stacks of one installation. Workers is nil when no pool is of
+// kind ecs.
+type Stacks struct {
+	Data    *Data
+	Core    *Core
+	API     *API
+	Workers *Workers
+	Watch   *Watch
+}
+
+// Build makes the stacks of the installation in app.
+func Build(app constructs.Construct, i parts.Installation) Stacks {
+	var s Stacks
+	s.Data = newData(app, i)
+	i.Alarms, i.Key = s.Data.Alarms, s.Data.Key
+	s.Core = newCore(app, i, s.Data)
+	s.API = newAPI(app, i, s.Data)
+	if pools := i.Pools.Of(dispatch.KindECS); len(pools) > 0 {
+		s.Workers = newWorkers(app, i, s.Data, pools)
+	}
+	s.Watch = newWatch(app, i)
+	return s
+}
+
+// stack is one of the installation's stacks. Account and region are those of
+// whoever deploys.
+func stack(app constructs.Construct, i parts.Installation, word, says string) awscdk.Stack {
+	name := i.Name(word)
+	s := awscdk.NewStack(app, &name, &awscdk.StackProps{StackName: &name, Description: jsii.String(says),
+		TerminationProtection: jsii.Bool(word == "data" && i.Settings.Tables.DeletionProtection)})
+	awscdk.Tags_Of(s).Add(jsii.String("belfry:installation"), &i.Settings.Prefix, nil)
+	return s
+}
