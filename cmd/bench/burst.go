@@ -38,8 +38,8 @@ func measureBurst(ctx context.Context, to *report, told io.Writer) error {
 		missing += n - ranOnce(once)
 		to.note(fmt.Sprintf("burst_%d_last_ms", n), millis(last), nil)
 		if n == 10_000 {
-			to.note("burst_10000_cpu_ms", millis(time.Duration(b.own*float64(b.took))), nil)
-			to.note("burst_busy", b.own, parts{"this process": b.own, "others": b.others})
+			to.note("burst_10000_cpu_ms", b.own*1000, nil)
+			to.note("burst_busy", b.busy(), parts{"this process": b.busy(), "others": b.beside()})
 		}
 	}
 	to.note("burst_early", float64(early), nil)
@@ -47,12 +47,10 @@ func measureBurst(ctx context.Context, to *report, told io.Writer) error {
 	return nil
 }
 
-// bang is one burst: its starts, how long the last one took to come, and the
-// processors that this process and others kept busy until then.
+// bang is one burst: its starts, and the spell until the last of them.
 type bang struct {
-	starts      []start
-	took        time.Duration
-	own, others float64
+	watched
+	starts []start
 }
 
 // burst makes n one-offs in an installation of their own and lets them fall
@@ -74,14 +72,14 @@ func burst(ctx context.Context, n int, told io.Writer) (b bang, err error) {
 	if err := (clock.System{}).Wait(ctx, at); err != nil {
 		return b, err
 	}
-	watched := watch()
+	spell := watch()
 	const patience = 30 * time.Second
 	for time.Since(at) < patience && len(l.startsIn(at, at.Add(time.Second))) < n {
 		if err := (clock.System{}).Wait(ctx, time.Now().Add(50*time.Millisecond)); err != nil {
 			return b, err
 		}
 	}
-	b.took, b.own, b.others = watched.end()
+	b.watched = spell.end()
 	// A second start of an execution would come soon after.
 	err = clock.System{}.Wait(ctx, time.Now().Add(time.Second))
 	b.starts = l.startsIn(at, at.Add(time.Second))

@@ -20,16 +20,31 @@ func watch() spell {
 	return spell{began: time.Now(), own: ownTime(), all: allTime()}
 }
 
-// end returns the spell's length, and the processors that this process and all
-// others kept busy meanwhile, on average.
-func (s spell) end() (took time.Duration, own, others float64) {
-	took = max(time.Since(s.began), time.Microsecond)
-	own = (ownTime() - s.own).Seconds() / took.Seconds()
-	if s.all > 0 {
-		others = max((allTime()-s.all).Seconds()/took.Seconds()-own, 0)
-	}
-	return took, own, others
+// watched is what a spell was: its length, and the seconds of processor time
+// that this process and all others took meanwhile.
+type watched struct {
+	took        time.Duration
+	own, others float64
 }
+
+func (s spell) end() watched {
+	w := watched{took: max(time.Since(s.began), time.Microsecond), own: (ownTime() - s.own).Seconds()}
+	if s.all > 0 {
+		w.others = max((allTime()-s.all).Seconds()-w.own, 0)
+	}
+	return w
+}
+
+// and adds another spell.
+func (w watched) and(o watched) watched {
+	return watched{took: w.took + o.took, own: w.own + o.own, others: w.others + o.others}
+}
+
+// busy is how many processors this process kept busy, on average.
+func (w watched) busy() float64 { return w.own / w.took.Seconds() }
+
+// beside is how many processors others kept busy meanwhile.
+func (w watched) beside() float64 { return w.others / w.took.Seconds() }
 
 func ownTime() time.Duration {
 	var used syscall.Rusage

@@ -38,12 +38,12 @@ func measurePrecision(ctx context.Context, to *report, told io.Writer) error {
 	if err := (clock.System{}).Wait(ctx, from); err != nil {
 		return errors.Join(err, l.end())
 	}
-	watched := watch()
+	spell := watch()
 	if err := (clock.System{}).Wait(ctx, until); err != nil {
 		return errors.Join(err, l.end())
 	}
-	_, own, others := watched.end()
-	to.note("precision_busy", own, parts{"this process": own, "others": others})
+	w := spell.end()
+	to.note("precision_busy", w.busy(), parts{"this process": w.busy(), "others": w.beside()})
 	if err := (clock.System{}).Wait(ctx, until.Add(2*time.Second)); err != nil {
 		return errors.Join(err, l.end())
 	}

@@ -115,7 +115,7 @@ func (r *report) table(to io.Writer) {
 	for _, name := range r.broken() {
 		for _, row := range rows {
 			if row.name == name {
-				fmt.Fprintf(to, "budget broken: %s must be %s %s: %s\n", name, row.budget, row.unit, row.what)
+				fmt.Fprintf(to, "budget broken: %s must be %s: %s\n", name, row.budget.of(row.unit), row.what)
 			}
 		}
 	}

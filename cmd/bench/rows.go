@@ -13,6 +13,14 @@ func exactly(v float64) bound { return bound{"=", v} }
 func atMost(v float64) bound  { return bound{"≤", v} }
 func atLeast(v float64) bound { return bound{"≥", v} }
 
+// of is the budget with its unit.
+func (b bound) of(unit string) string {
+	if b.sign == "" || unit == "" {
+		return b.String()
+	}
+	return b.String() + " " + unit
+}
+
 // holds reports whether the figure keeps the budget.
 func (b bound) holds(figure float64) bool {
 	switch b.sign {

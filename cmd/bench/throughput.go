@@ -27,9 +27,10 @@ const (
 // time to the next.
 type mill struct {
 	*town
-	tape *tape
-	ran  atomic.Int64
-	more chan struct{} // told now and then that something ran
+	tape   *tape
+	rounds int // begun so far
+	ran    atomic.Int64
+	more   chan struct{} // told now and then that something ran
 }
 
 func newMill(ctx context.Context, record bool) (*mill, error) {
@@ -68,50 +69,57 @@ func (m *mill) handle(context.Context, *worker.Attempt) error {
 	return nil
 }
 
-// grind lets the jobs fall due so many times, and returns once every execution
-// has been settled and its message deleted.
-func (m *mill) grind(ctx context.Context, jobs, rounds int) (watched spell, err error) {
+// grind lets the jobs fall due once more, and returns what it took until every
+// execution was settled and its message deleted.
+func (m *mill) grind(ctx context.Context, jobs int) (w watched, err error) {
 	pool, _ := dispatch.Pools(dispatch.DefaultPools()).Find(job.DefaultPool)
-	w, err := worker.New(worker.Options{Queue: m.Queues, Execution: m.Execute(nil), Drain: time.Minute,
+	hands, err := worker.New(worker.Options{Queue: m.Queues, Execution: m.Execute(nil), Drain: time.Minute,
 		Pools: []worker.Pool{{Name: pool.Name, Lease: pool.Lease, Slots: pool.Slots}}})
 	if err != nil {
-		return spell{}, err
+		return w, err
 	}
-	worker.Handle(w, handlerName, m.handle)
+	worker.Handle(hands, handlerName, m.handle)
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	watched = watch()
+	spell := watch()
 	var workers sync.WaitGroup
-	workers.Go(func() { err = w.Run(working) })
-	failure := m.rounds(ctx, jobs, rounds)
+	var failure error
+	workers.Go(func() { failure = hands.Run(working) })
+	err = m.round(ctx, jobs)
 	stop()
 	workers.Wait()
-	return watched, errors.Join(err, failure)
+	return spell.end(), errors.Join(err, failure)
 }
 
-func (m *mill) rounds(ctx context.Context, jobs, rounds int) error {
-	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
+// round sets the clock to the jobs' next time, scans, and returns when as many
+// handlers have run.
+func (m *mill) round(ctx context.Context, jobs int) error {
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
-	for round := 1; round <= rounds; round++ {
-		m.clock.set(begin.Add(time.Duration(round) * period))
-		if err := m.scan(ctx); err != nil {
-			return err
-		}
-		for m.ran.Load() < int64(round*jobs) {
-			select {
-			case <-m.more:
-			case <-ctx.Done():
-				return fmt.Errorf("%d of %d executions ran: %w", m.ran.Load(), round*jobs, ctx.Err())
-			}
+	m.rounds++
+	m.clock.set(begin.Add(time.Duration(m.rounds) * period))
+	if err := m.scan(ctx); err != nil {
+		return err
+	}
+	for m.ran.Load() < int64(m.rounds*jobs) {
+		select {
+		case <-m.more:
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d executions ran: %w", m.ran.Load(), m.rounds*jobs, ctx.Err())
 		}
 	}
 	return nil
 }
 
 // measureThroughput compares what scan and worker reach together with what the
-// SDK alone reaches when the same calls are answered at once.
+// SDK alone reaches when the same calls are answered at once. The two take
+// turns, so that other work on the machine disturbs both alike.
 func measureThroughput(ctx context.Context, to *report, told io.Writer) error {
-	fmt.Fprintf(told, "throughput: %d executions of %d jobs\n", millJobs*millRounds, millJobs)
+	fmt.Fprintf(told, "throughput: recording the calls of %d executions\n", millJobs)
+	recorded, err := record(ctx)
+	if err != nil {
+		return err
+	}
 	m, err := newMill(ctx, false)
 	if err != nil {
 		return err
@@ -120,47 +128,49 @@ func measureThroughput(ctx context.Context, to *report, told io.Writer) error {
 	if err := m.fill(ctx, millJobs); err != nil {
 		return err
 	}
-	watched, err := m.grind(ctx, millJobs, millRounds)
-	if err != nil {
-		return err
+	var whole, stub watched
+	played := 0
+	for round := range millRounds {
+		fmt.Fprintf(told, "throughput: %d executions, then their calls on a stub, round %d of %d\n", millJobs, round+1, millRounds)
+		took, err := m.grind(ctx, millJobs)
+		if err != nil {
+			return err
+		}
+		whole = whole.and(took)
+		spell := watch()
+		n, err := recorded.replay(ctx)
+		if err != nil {
+			return err
+		}
+		played += n
+		stub = stub.and(spell.end())
 	}
-	took, own, others := watched.end()
 	calls := m.calls.take(tables)
 	for operation, n := range m.calls.take(queues) {
 		calls[operation] += n
 	}
-	floor, floorOwn, err := measureFloor(ctx, told)
-	if err != nil {
-		return err
-	}
-	reached := calls.sum() / took.Seconds()
-	to.note("throughput_executions", millJobs*millRounds/took.Seconds(), nil)
-	to.note("throughput_calls", reached, calls.per(millJobs*millRounds))
-	to.note("throughput_floor", floor, nil)
+	const executions = millJobs * millRounds
+	reached, floor := calls.sum()/whole.took.Seconds(), float64(played)/stub.took.Seconds()
 	to.note("throughput_floor_ratio", reached/floor, nil)
-	to.note("throughput_cpu_ratio", (reached/own)/(floor/floorOwn), nil)
-	to.note("throughput_busy", own, parts{"this process": own, "others": others, "this process on the stub": floorOwn})
+	to.note("throughput_cpu_ratio", (stub.own/float64(played))/(whole.own/calls.sum()), nil)
+	to.note("throughput_busy", whole.busy(), parts{"this process": whole.busy(), "others": whole.beside(), "this process on the stub": stub.busy()})
+	to.note("throughput_executions", executions/whole.took.Seconds(), nil)
+	to.note("throughput_calls", reached, calls.per(executions))
+	to.note("throughput_floor", floor, nil)
 	return nil
 }
 
-// measureFloor records the calls of one round and makes them again, through
-// the SDK, with their recorded answers.
-func measureFloor(ctx context.Context, told io.Writer) (callsEachSecond, own float64, err error) {
+// record is the tape of one round.
+func record(ctx context.Context) (*tape, error) {
 	m, err := newMill(ctx, true)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	defer m.close()
 	if err := m.fill(ctx, millJobs); err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	m.tape.rewind()
-	if _, err := m.grind(ctx, millJobs, 1); err != nil {
-		return 0, 0, err
-	}
-	fmt.Fprintf(told, "throughput: the same calls on a stub, %d of them %d times\n", m.tape.length(), millRounds)
-	watched := watch()
-	callsEachSecond, err = m.tape.replay(ctx, millRounds)
-	_, own, _ = watched.end()
-	return callsEachSecond, own, err
+	_, err = m.grind(ctx, millJobs)
+	return m.tape, err
 }
