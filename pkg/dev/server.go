@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -97,11 +98,15 @@ func (o Options) listen(ctx context.Context) (api, aws net.Listener, err error) 
 // listen opens a socket on loopback. Without login or token, no other
 // interface may reach it.
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, &job.Error{Code: job.CodeInvalid, Field: flag, Value: job.Shorten(address), Bound: "a loopback address and a port, such as 127.0.0.1:8420",
 			Message: "\"" + job.Shorten(address) + "\" is not an address on loopback", Fix: "belfry dev has no login, so it serves only this machine"}
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return nil, &job.Error{Code: job.CodeInvalid, Field: flag, Value: job.Shorten(port), Bound: "0 to 65535",
+			Message: "\"" + job.Shorten(port) + "\" is not a port", Fix: "choose a port from 0 to 65535; 0 takes a free one"}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -111,24 +116,15 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// rootCause is the last error of a chain: what the operating system said.
-func rootCause(err error) string {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err.Error()
-		}
-		err = inner
-	}
-}
-
 // open opens the data folder and makes tables and queues in it.
 func (s *server) open(ctx context.Context) (err error) {
-	if s.backend, err = localaws.New(localaws.Options{Dir: s.Data}); err != nil {
-		return &job.Error{Code: job.CodeUnavailable, Field: "--data", Value: s.Data, Message: "cannot open the data folder " + s.Data + ": " + err.Error(),
-			Fix: "another belfry dev may have it open; stop that one, or choose another folder"}
+	if s.Data == "" {
+		return &job.Error{Code: job.CodeInvalid, Field: "--data", Message: "no data folder is named", Fix: "name a folder that is made when it is not there, such as .belfry"}
 	}
-	if s.secret, err = webhookSecret(filepath.Join(s.Data, "webhook-secret"), s.Entropy); err != nil {
+	if s.backend, err = localaws.New(localaws.Options{Dir: s.Data}); err != nil {
+		return folderRefused(s.Data, err)
+	}
+	if s.secret, err = webhookSecret(s.secretFile(), s.Entropy); err != nil {
 		return err
 	}
 	config := s.backend.Config()
@@ -141,12 +137,17 @@ func (s *server) open(ctx context.Context) (err error) {
 	return nil
 }
 
+func (s *server) secretFile() string { return filepath.Join(s.Data, "webhook-secret") }
+
 // serve runs everything until ctx ends or a part fails.
 func (s *server) serve(ctx context.Context, apiListener, awsListener net.Listener) error {
 	handlers, err := s.worker()
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() {
+		s.Log.Info("stopping: no more work is taken, what runs may finish; a second interrupt ends it at once", slog.Duration("drain", drain))
+	})()
 	urls := URLs{API: "http://" + apiListener.Addr().String(), AWS: "http://" + awsListener.Addr().String()}
 	parts, ctx := errgroup.WithContext(ctx)
 	serving := func(listener net.Listener, handler http.Handler) {
@@ -167,8 +168,8 @@ func (s *server) serve(ctx context.Context, apiListener, awsListener net.Listene
 			return nil
 		})
 	}
-	serving(awsListener, s.backend)
-	serving(apiListener, s.api())
+	serving(awsListener, localOnly(hosts(awsListener), s.backend))
+	serving(apiListener, s.api(hosts(apiListener)))
 	parts.Go(func() error { return handlers.Run(ctx) })
 	for _, drive := range s.platform() {
 		parts.Go(func() error { return drive(ctx) })
@@ -186,17 +187,21 @@ func (s *server) worker() (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w, target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: target.Loopback(), UserAgent: "Belfry/" + s.Version})
+	err = target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: target.Loopback(), UserAgent: "Belfry/" + s.Version})
+	if err != nil {
+		return nil, secretRefused(s.secretFile(), err)
+	}
+	return w, nil
 }
 
-func (s *server) api() http.Handler {
+func (s *server) api(hosts []string) http.Handler {
 	return httpapi.New(s.planes.Control, httpapi.Options{
 		Identify: func(*http.Request) (httpapi.Caller, error) {
 			return httpapi.Caller{Tenant: job.DefaultTenant, Principal: "local"}, nil
 		},
 		Reconciler: s.planes.Trigger,
 		Ready:      s.backend.Ping,
-		Hosts:      []string{"127.0.0.1", "localhost", "::1"},
+		Hosts:      hosts,
 		Version:    s.Version, Entropy: s.Entropy, Logger: s.Log,
 	})
 }
