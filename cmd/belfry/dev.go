@@ -27,7 +27,8 @@ on loopback only and needs no login. The AWS endpoint answers DynamoDB and SQS:
 
   aws dynamodb scan --table-name belfry-executions --endpoint-url http://127.0.0.1:8421
 
-Stop it with Ctrl-C: it takes no more work and lets what runs finish.`,
+Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
+10 s. A second Ctrl-C ends it at once; what was cut off runs again after a start.`,
 		Example: "  belfry dev\n  belfry dev --apply examples/jobs.yaml\n  belfry dev --data /tmp/belfry --listen 127.0.0.1:0 --aws-listen 127.0.0.1:0", Args: upTo(0)}
 	c.Flags().StringVar(&o.Data, "data", ".belfry", "folder that keeps everything")
 	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8420", "address of the API; port 0 takes a free one")
@@ -41,10 +42,19 @@ Stop it with Ctrl-C: it takes no more work and lets what runs finish.`,
 		}
 		o.Version, o.Entropy, o.Log = versionText(), rand.Reader, log
 		o.Ready = func(ctx context.Context, urls dev.URLs) error { return a.devReady(ctx, c, urls, files) }
-		return dev.Run(c.Context(), o)
+		if err := dev.Run(c.Context(), o); err != nil {
+			return &notStarted{err}
+		}
+		return nil
 	}
 	return c
 }
+
+// notStarted is a process that could not serve, or no longer can. It is no
+// service that could not be reached, whatever its code says.
+type notStarted struct{ error }
+
+func (e *notStarted) Unwrap() error { return e.error }
 
 // devReady says where it serves, then applies the files. A file that is
 // refused is told and does not end the process.

@@ -88,9 +88,12 @@ func codeOf(err error) int {
 	var wrong *usageError
 	var unreachable *client.Unreachable
 	var faults jobfile.Faults
+	var ended *notStarted
 	switch {
 	case errors.As(err, &quiet):
 		return quiet.code
+	case errors.As(err, &ended) && job.CodeOf(err).Class() != job.ClassRefused:
+		return exitFailed
 	case errors.As(err, &wrong):
 		return exitUsage
 	case errors.As(err, &unreachable):
