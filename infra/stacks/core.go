@@ -55,13 +55,15 @@ func (c *Core) tick(i parts.Installation, d *Data) {
 	f.FeedFrom(c.ticks, parts.Feed{Batch: 1, Most: tickConcurrency})
 	grantTick(i, f.Role, d, c)
 	group := awsscheduler.NewScheduleGroup(c.Stack, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{ScheduleGroupName: jsii.String(i.Name("schedules"))})
+	role := c.minutelyRole(i, group)
 	awsscheduler.NewSchedule(c.Stack, jsii.String("Minutely"), &awsscheduler.ScheduleProps{
 		ScheduleName: jsii.String(i.Name("tick")), ScheduleGroup: group, Enabled: &i.Settings.TickEnabled,
 		Description: jsii.String("Starts the tick, and starts it again if it ever stops."),
 		Schedule:    awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(1))),
-		Target: awsschedulertargets.NewLambdaInvoke(f.Function, &awsschedulertargets.ScheduleTargetBaseProps{Role: c.minutelyRole(i, group), RetryAttempts: jsii.Number(0),
+		Target: awsschedulertargets.NewLambdaInvoke(f.Function, &awsschedulertargets.ScheduleTargetBaseProps{Role: role, RetryAttempts: jsii.Number(0),
 			MaxEventAge: awscdk.Duration_Seconds(jsii.Number(60)), DeadLetterQueue: c.failures}),
 	})
+	parts.Accept(role, "AwsSolutions-IAM5", "The schedule may invoke the tick in any of its versions.")
 }
 
 // minutelyRole is what the schedule may: invoke the tick, and tell failures.
@@ -71,7 +73,6 @@ func (c *Core) minutelyRole(i parts.Installation, group awsscheduler.ScheduleGro
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
 			"StringEquals": map[string]any{"aws:SourceAccount": c.Stack.Account(), "aws:SourceArn": group.ScheduleGroupArn()}}})})
 	i.GrantKey(role)
-	parts.Accept(role, "AwsSolutions-IAM5", "The schedule may invoke the tick in any of its versions.")
 	return role
 }
 
