@@ -42,9 +42,17 @@ func (d Definition) checkSchedule() error {
 	}
 	if given != 1 {
 		return &Error{Code: CodeScheduleInvalid, Field: "schedule", Value: fmt.Sprint(given), Bound: "exactly one of cron, every, at",
-			Message: fmt.Sprintf("a schedule needs exactly one of cron, every and at, but %d are given", given), Fix: "keep one of them"}
+			Message: fmt.Sprintf("a schedule needs exactly one of cron, every and at, but %d are given", given), Fix: addOrKeep(given) + " one of cron, every and at"}
 	}
 	return nil
+}
+
+// addOrKeep is what to do when given things are not exactly one.
+func addOrKeep(given int) string {
+	if given == 0 {
+		return "add"
+	}
+	return "keep"
 }
 
 func (d Definition) checkTarget() error {
@@ -56,7 +64,7 @@ func (d Definition) checkTarget() error {
 	}
 	if given != 1 {
 		return invalid("target", fmt.Sprint(given), "exactly one of webhook, log, handler",
-			fmt.Sprintf("a job needs exactly one target, but %d are given", given), "keep one of webhook, log and handler")
+			fmt.Sprintf("a job needs exactly one target, but %d are given", given), addOrKeep(given)+" one of webhook, log and handler")
 	}
 	if d.Target.Handler != nil {
 		return CheckName("target.handler.name", d.Target.Handler.Name)
@@ -94,10 +102,17 @@ func (w *Webhook) check() error {
 	if len(w.Headers) > 32 {
 		return invalid("target.webhook.headers", fmt.Sprint(len(w.Headers)), "32 headers", fmt.Sprintf("%d headers are given", len(w.Headers)), "keep 32 or fewer")
 	}
+	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(w.Headers)) { // in order, so that the same input gets the same answer
 		if err := checkHeader(name, w.Headers[name]); err != nil {
 			return err
 		}
+		canonical := textproto.CanonicalMIMEHeaderKey(name)
+		if other, again := seen[canonical]; again {
+			return invalid("target.webhook.headers."+Shorten(name), name, "each header once",
+				"the headers \""+Shorten(other)+"\" and \""+Shorten(name)+"\" are the same one: capitals make no difference", "keep one of them")
+		}
+		seen[canonical] = name
 	}
 	return nil
 }

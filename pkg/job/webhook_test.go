@@ -66,6 +66,9 @@ func TestHostileHeadersAreRefused(t *testing.T) {
 		"a delete in the value":      {header("X-A", "\x7f"), job.CodeInvalid, of("X-A"), "\uFFFD", "2048 printable bytes"},
 		"a value too long":           {header("X-A", long), job.CodeInvalid, of("X-A"), long[:120] + "…", "2048 printable bytes"},
 		"a prefix of ours, any case": {header("bELFRY-x", "1"), job.CodeInvalid, of("bELFRY-x"), "bELFRY-x", "not Belfry-"},
+		"a name twice in other letters": {func(d *job.Definition) {
+			d.Target.Webhook.Headers = map[string]string{"x-team": "1", "X-Team": "2"}
+		}, job.CodeInvalid, of("x-team"), "x-team", "each header once"},
 		"thirty-three headers": {func(d *job.Definition) {
 			d.Target.Webhook.Headers = labels(33)
 		}, job.CodeInvalid, "target.webhook.headers", "33", "32 headers"},
