@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -100,7 +101,20 @@ func (a *api) execution(ctx context.Context, id string) (*control.ExecutionView,
 	if err != nil {
 		return nil, err
 	}
-	return a.control.GetExecution(ctx, ref, key)
+	view, err := a.control.GetExecution(ctx, ref, key)
+	return view, asGiven(id, err)
+}
+
+// asGiven makes a refusal of an id show it as the caller wrote it, not as the
+// key under which it is stored.
+func asGiven(id string, err error) error {
+	var known *job.Error
+	if !errors.As(err, &known) || known.Field != "id" {
+		return err
+	}
+	shown := *known
+	shown.Value = job.Shorten(id)
+	return &shown
 }
 
 func (a *api) getTimeline(ctx context.Context, in *executionInput) (*timelineOutput, error) {
@@ -118,7 +132,7 @@ func (a *api) cancelExecution(ctx context.Context, in *executionInput) (*executi
 	}
 	e, err := a.control.Cancel(ctx, ref, key, callerOf(ctx).Principal)
 	if err != nil {
-		return nil, err
+		return nil, asGiven(in.ID, err)
 	}
 	return &executionOutput{Body: showExecution(e, a.control.Clock.Now())}, nil
 }

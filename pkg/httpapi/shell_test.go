@@ -29,6 +29,10 @@ func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
 		{name: "two JSON values", method: "PUT", path: "/v1/jobs/nightly", body: logJob + logJob, status: 400, code: job.CodeInvalid, field: "body"},
 		{name: "a key given twice", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","every":"20s"},"target":{"log":{}}}`, status: 400, code: job.CodeInvalid, field: "body"},
 		{name: "JSON that nests too deep", method: "PUT", path: "/v1/jobs/nightly", body: `{"payload":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "bytes that are not UTF-8", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", "{\"description\":\"caf\xe9\",", 1), status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "a number that no double holds", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"payload":[1e400],`, 1), status: 400, code: job.CodeInvalid, field: "body"},
+		{name: "a whole number with a point", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"retry":{"max_attempts":3.0},`, 1), status: 422, code: job.CodeInvalid, field: "body"},
+		{name: "an execution that is not there", method: "GET", path: "/v1/executions/nightly~20260712T013000Z~v3", status: 404, code: job.CodeNotFound, field: "id"},
 		{name: "a key that is not known", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","zoone":"UTC"},"target":{"log":{}}}`, status: 422, code: job.CodeUnknownField, field: "schedule.zoone"},
 		{name: "a key in the wrong case", method: "PUT", path: "/v1/jobs/nightly", body: `{"Schedule":{"every":"10s"},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid},
 		{name: "a number where text is expected", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":10},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid, field: "schedule.every"},
@@ -57,6 +61,9 @@ func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
 			p := problemOf(t, answer)
 			if p.Code != row.code || row.field != "" && p.Field != row.field {
 				t.Errorf("code %s field %q, want %s %q (%s)", p.Code, p.Field, row.code, row.field, p.Detail)
+			}
+			if told := p.Detail + p.Value; strings.Contains(told, "Go ") || strings.Contains(told, "#") {
+				t.Errorf("the refusal shows how the service is built: %+v", p)
 			}
 			if p.Detail == "" || p.Fix+p.Bound == "" || p.RequestID != answer.Header().Get(RequestIDHeader) {
 				t.Errorf("the refusal explains too little: %+v", p)

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,15 +18,33 @@ var strictJSON = huma.Format{
 	Marshal: huma.DefaultJSONFormat.Marshal,
 	Unmarshal: func(data []byte, v any) error {
 		if _, checking := v.(*any); checking {
+			if !utf8.Valid(data) {
+				return errors.New("the body is not UTF-8")
+			}
 			if err := refuseRepeatedKeys(data); err != nil {
 				return err
 			}
 		}
-		if err := json.Unmarshal(data, v); err != nil {
+		err := json.Unmarshal(data, v)
+		if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) {
+			return misfitting(misfit)
+		}
+		if err != nil {
 			return fmt.Errorf("the body is not JSON: %w", err)
 		}
 		return nil
 	},
+}
+
+// misfitting words a value that is JSON and yet cannot be taken: a number
+// beyond the bounds, or one with a point where a whole one is expected. What
+// has the wrong kind altogether was refused before, by name.
+func misfitting(e *json.UnmarshalTypeError) error {
+	where := ""
+	if e.Field != "" {
+		where = " at " + job.Shorten(e.Field)
+	}
+	return fmt.Errorf("the %s%s cannot be taken: numbers lie within ±1.7e308, whole ones are written without point and exponent", job.Shorten(e.Value), where)
 }
 
 // maxDepth bounds how deep objects and arrays may nest.
