@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 	"github.com/belfry-scheduler/belfry/pkg/execute"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 	"github.com/belfry-scheduler/belfry/pkg/store"
 	"github.com/belfry-scheduler/belfry/pkg/trigger"
@@ -48,6 +49,7 @@ type Settings struct {
 	Clock        Clock  // nil = the system's
 	Log          *slog.Logger
 	Meter        store.Meter
+	Metrics      *observe.Emitter // nil = off
 	Words        func() string  // random words; nil = from the system's entropy
 	Spread       func() float64 // random numbers in [0, 1); nil = from the system's entropy
 	Entropy      io.Reader      // for serials; nil = the system's
@@ -67,11 +69,12 @@ type Belfry struct {
 func New(c Clients, s Settings) *Belfry {
 	s = s.filled()
 	b := &Belfry{Settings: s}
-	b.Store = store.New(c.DynamoDB, store.Options{Prefix: s.Prefix, Shards: s.Shards, RestoreEpoch: s.RestoreEpoch, Meter: s.Meter})
+	b.Store = store.New(c.DynamoDB, store.Options{Prefix: s.Prefix, Shards: s.Shards, RestoreEpoch: s.RestoreEpoch, Now: s.Clock.Now, Meter: s.Meter})
 	b.Queues = queue.New(c.SQS, queue.Names{Prefix: s.Prefix}, s.Clock)
 	b.Dispatch = &dispatch.Service{Queue: b.Queues, RestoreEpoch: s.RestoreEpoch}
 	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Wakes: b.Store, Admission: b.Dispatch,
-		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log}
+		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
+		Metrics: s.Metrics}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
 		Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon}
 	return b

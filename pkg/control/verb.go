@@ -15,7 +15,7 @@ type plan struct {
 	next     job.Head
 	revision *job.Revision
 	verb     string
-	settled  bool // the head already is as wished: only the clean-up is repeated
+	settled  bool // the head already is as wished: only what follows its write is repeated
 }
 
 // onHead runs one verb: read, decide, compare-and-set, clean up. decide gets
@@ -30,7 +30,10 @@ func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide 
 			if err := s.closeGap(ctx, head); err != nil {
 				return nil, err
 			}
-			continue
+			if try < maxTries {
+				continue
+			}
+			return nil, job.ErrLost
 		}
 		now := s.Clock.Now().Truncate(time.Millisecond)
 		p, err := decide(head, now)
@@ -38,7 +41,7 @@ func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide 
 			return nil, err
 		}
 		if p.settled {
-			return head, s.cleanUp(ctx, head)
+			return s.finish(ctx, head, now)
 		}
 		err = s.Jobs.ChangeHead(ctx, job.HeadChange{Old: head, New: p.next, Revision: p.revision, Verb: p.verb, Actor: actor, At: now})
 		if errors.Is(err, job.ErrLost) && try < maxTries {

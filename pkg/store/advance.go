@@ -28,7 +28,11 @@ func (s *Store) Advance(ctx context.Context, a job.Advance) error {
 		u.values[":completed"] = text(string(job.Completed))
 	} else {
 		u.set = "SET advances = advances + :one, next_fire_at = :next, due_shard = :shard"
-		u.values[":next"], u.values[":shard"] = seconds(a.Next), text(s.dueShard(a.Head.Ref))
+		shard, err := s.dueShard(ctx, a.Head.Ref)
+		if err != nil {
+			return err
+		}
+		u.values[":next"], u.values[":shard"] = seconds(a.Next), shard
 	}
 	if !a.Last.IsZero() {
 		u.set += ", last_scheduled = :last"

@@ -47,13 +47,6 @@ func decodeSeen(stored item) (*job.Execution, error) {
 	return decodeExecution(stored)
 }
 
-// wakeShard spreads wake-ups by execution, not by job: one job's backlog must
-// not lie on one key.
-func (s *Store) wakeShard(ref job.Ref, k job.Key) string {
-	layout := s.newest()
-	return wakeKey(job.Shard{Generation: layout.Generation, Number: hash(ref.String()+"#"+k.String(), layout.Shards)})
-}
-
 // expiry is when the table may forget an execution that ended at.
 func (s *Store) expiry(at time.Time) time.Time { return at.Add(s.options.Retention) }
 

@@ -25,7 +25,11 @@ import (
 // no case of its own: the SDK repeats the same client token, and the service
 // answers as it did the first time.
 func (s *Store) ChangeHead(ctx context.Context, c job.HeadChange) error {
-	expression, names, values := headUpdate(encodeHead(&c.New, s.dueShard(c.New.Ref)))
+	shard, err := s.dueShard(ctx, c.New.Ref)
+	if err != nil {
+		return err
+	}
+	expression, names, values := headUpdate(encodeHead(&c.New, shard))
 	condition := "attribute_not_exists(pk)"
 	if c.Old != nil {
 		condition = "#epoch = :old_epoch"
@@ -107,18 +111,23 @@ func headUpdate(c headChange) (string, map[string]string, item) {
 // CloseGap takes the gap out of a head once its record is written, and puts
 // the cursor where the verb wanted it.
 //
-// Requires: the head's epoch, and its gap as read.
+// Requires: the head's epoch, and a gap: within one epoch there is one gap at
+// most, so it need not be compared with the one read.
 // Writes: next_fire_at and due_shard, or their absence; gap removed.
 // Loses when: another scan closed it, or a newer verb came.
 // Then the caller: has nothing left to do.
 func (s *Store) CloseGap(ctx context.Context, h *job.Head) error {
 	u := update{operation: "close gap", table: s.tables.Jobs, key: key(h.Ref.String(), headKey),
-		condition: "epoch = :epoch AND gap = :gap",
+		condition: "epoch = :epoch AND attribute_exists(gap)",
 		set:       "REMOVE gap, next_fire_at, due_shard",
-		values:    item{":epoch": number(h.Epoch), ":gap": document(h.Gap)}}
+		values:    item{":epoch": number(h.Epoch)}}
 	if !h.Gap.Then.IsZero() {
 		u.set = "SET next_fire_at = :next, due_shard = :shard REMOVE gap"
-		u.values[":next"], u.values[":shard"] = seconds(h.Gap.Then), text(s.dueShard(h.Ref))
+		shard, err := s.dueShard(ctx, h.Ref)
+		if err != nil {
+			return err
+		}
+		u.values[":next"], u.values[":shard"] = seconds(h.Gap.Then), shard
 	}
 	_, err := s.update(ctx, u)
 	return err

@@ -27,7 +27,7 @@ func (c *headChange) millis(name string, t time.Time)  { c.put(name, !t.IsZero()
 func (c *headChange) seconds(name string, t time.Time) { c.put(name, !t.IsZero(), seconds(t)) }
 
 // encodeHead is every attribute of a head, the keys aside.
-func encodeHead(h *job.Head, dueShard string) headChange {
+func encodeHead(h *job.Head, dueShard types.AttributeValue) headChange {
 	c := headChange{set: item{
 		"schema": number(job.Schema), "state": text(string(h.State)), "revision": number(int64(h.Revision)), "epoch": number(h.Epoch),
 		"runs_from": number(h.RunsFrom), "schedule": document(h.Schedule), "misfire": document(h.Misfire), "advances": number(h.Advances),
@@ -42,10 +42,7 @@ func encodeHead(h *job.Head, dueShard string) headChange {
 	c.seconds("next_fire_at", h.NextFireAt)
 	c.seconds("last_scheduled", h.LastScheduled)
 	c.seconds("settled_upto", h.SettledUpto)
-	if h.NextFireAt.IsZero() {
-		dueShard = ""
-	}
-	c.text("due_shard", dueShard)
+	c.put("due_shard", !h.NextFireAt.IsZero(), dueShard)
 	c.put("plan", h.Plan != nil, document(h.Plan))
 	c.put("gap", h.Gap != nil, document(h.Gap))
 	return c

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,17 +13,64 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// newest is the layout that writes use: as last read, else the first one.
-func (s *Store) newest() job.Layout {
-	if known := s.layouts.Load(); known != nil && len(*known) > 0 {
-		return (*known)[len(*known)-1]
-	}
-	return job.Layout{Generation: 1, Shards: s.options.Shards}
+// layoutsKept is how long a process goes by the layouts that it has read. An
+// older layout must stay live for longer than that after a newer one was added.
+const layoutsKept = time.Minute
+
+// knownLayouts is what a process last read.
+type knownLayouts struct {
+	layouts []job.Layout
+	readAt  time.Time
 }
 
-func (s *Store) dueShard(ref job.Ref) string {
-	layout := s.newest()
-	return dueKey(job.Shard{Generation: layout.Generation, Number: hash(ref.String(), layout.Shards)})
+// newest is the layout that writes use. It is always a stored one, whatever
+// this process was started with: into another's shards no tick ever looks. One
+// that was read before still serves while the table does not answer.
+func (s *Store) newest(ctx context.Context) (job.Layout, error) {
+	if known := s.layouts.Load(); known != nil && !s.outdated(known) {
+		return known.layouts[len(known.layouts)-1], nil
+	}
+	s.layoutMu.Lock()
+	defer s.layoutMu.Unlock()
+	known := s.layouts.Load()
+	if known == nil || s.outdated(known) {
+		layouts, err := s.readLayouts(ctx)
+		switch {
+		case err == nil:
+			return layouts[len(layouts)-1], nil
+		case known == nil:
+			return job.Layout{}, err
+		}
+		known = &knownLayouts{layouts: known.layouts, readAt: s.options.Now()}
+		s.layouts.Store(known)
+	}
+	return known.layouts[len(known.layouts)-1], nil
+}
+
+func (s *Store) outdated(known *knownLayouts) bool {
+	if s.options.Now == nil {
+		return false
+	}
+	age := s.options.Now().Sub(known.readAt)
+	return age < 0 || age > layoutsKept
+}
+
+func (s *Store) dueShard(ctx context.Context, ref job.Ref) (types.AttributeValue, error) {
+	layout, err := s.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return text(dueKey(job.Shard{Generation: layout.Generation, Number: hash(ref.String(), layout.Shards)})), nil
+}
+
+// wakeShard spreads wake-ups by execution, not by job: one job's backlog must
+// not lie on one key.
+func (s *Store) wakeShard(ctx context.Context, ref job.Ref, k job.Key) (types.AttributeValue, error) {
+	layout, err := s.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return text(wakeKey(job.Shard{Generation: layout.Generation, Number: hash(ref.String()+"#"+k.String(), layout.Shards)})), nil
 }
 
 // Layouts reads the live shard layouts, oldest first. An installation without
@@ -33,6 +81,11 @@ func (s *Store) dueShard(ref job.Ref) string {
 func (s *Store) Layouts(ctx context.Context) ([]job.Layout, error) {
 	s.layoutMu.Lock()
 	defer s.layoutMu.Unlock()
+	return s.readLayouts(ctx)
+}
+
+// readLayouts reads and keeps the layouts. The caller holds the lock.
+func (s *Store) readLayouts(ctx context.Context) ([]job.Layout, error) {
 	for {
 		out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.tables.Control), Key: key("LAYOUT", single),
 			ReturnConsumedCapacity: s.capacity()})
@@ -46,7 +99,11 @@ func (s *Store) Layouts(ctx context.Context) ([]job.Layout, error) {
 			if err := json.Unmarshal([]byte(r.text("layouts")), &layouts); err != nil || len(layouts) == 0 {
 				return nil, &job.Error{Code: job.CodeInternal, Field: "layouts", Message: "the stored shard layouts do not decode"}
 			}
-			s.layouts.Store(&layouts)
+			known := &knownLayouts{layouts: layouts}
+			if s.options.Now != nil {
+				known.readAt = s.options.Now()
+			}
+			s.layouts.Store(known)
 			return layouts, nil
 		}
 		first := key("LAYOUT", single)

@@ -52,6 +52,10 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 	for i, entry := range e.Timeline {
 		entries[i] = encodeEntry(entry)
 	}
+	shard, err := s.wakeShard(ctx, e.Ref, e.Key)
+	if err != nil {
+		return err
+	}
 	u := update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
 		condition: "attribute_not_exists(pk)",
 		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, reason = :reason, " +
@@ -61,9 +65,9 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":schema": number(job.Schema),
 			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
 			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32),
-			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": text(s.wakeShard(e.Ref, e.Key)), ":one": number(1),
+			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": shard, ":one": number(1),
 			":expires": seconds(s.farExpiry(e.ScheduledAt))}}
-	_, err := s.update(ctx, u)
+	_, err = s.update(ctx, u)
 	if errors.Is(err, job.ErrLost) {
 		return nil
 	}

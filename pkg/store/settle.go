@@ -61,8 +61,12 @@ func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Tra
 		u.condition += " AND attribute_not_exists(cancel)"
 	}
 	if !wakeAt.IsZero() {
+		shard, err := s.wakeShard(ctx, held.Ref, held.Key)
+		if err != nil {
+			return err
+		}
 		sets = append(sets, "wake_at = :wake, wake_shard = :shard, wake_version = if_not_exists(wake_version, :nought) + :next")
-		u.values[":wake"], u.values[":shard"] = millis(wakeAt), text(s.wakeShard(held.Ref, held.Key))
+		u.values[":wake"], u.values[":shard"] = millis(wakeAt), shard
 		u.values[":nought"], u.values[":next"] = number(0), number(1)
 	}
 	u.set = "SET " + strings.Join(sets, ", ") + " REMOVE " + strings.Join(removes, ", ")

@@ -17,11 +17,12 @@ import (
 
 // Options of a store. The zero value is usable.
 type Options struct {
-	Prefix       string        // of the tables' names; empty = "belfry"
-	Shards       int           // of the first layout; zero = 256
-	RestoreEpoch int64         // high part of every fencing token; zero in an installation never restored
-	Retention    time.Duration // how long ended executions are kept; zero = 30 days
-	Meter        Meter         // told of every consumed capacity; nil = capacity is not asked for
+	Prefix       string           // of the tables' names; empty = "belfry"
+	Shards       int              // of the first layout; zero = 256
+	RestoreEpoch int64            // high part of every fencing token; zero in an installation never restored
+	Retention    time.Duration    // how long ended executions are kept; zero = 30 days
+	Now          func() time.Time // when the shard layouts were read; nil = they are read once
+	Meter        Meter            // told of every consumed capacity; nil = capacity is not asked for
 }
 
 // Meter is told what each call consumed.
@@ -33,7 +34,7 @@ type Store struct {
 	tables  Tables
 	options Options
 
-	layouts   atomic.Pointer[[]job.Layout]
+	layouts   atomic.Pointer[knownLayouts]
 	revisions *revisionCache
 	layoutMu  sync.Mutex
 }

@@ -19,12 +19,16 @@ import (
 // Then the caller: reads again and decides anew; it deletes no message.
 func (s *Store) Rewake(ctx context.Context, seen *job.Execution, at time.Time, redrive bool) error {
 	at = at.Truncate(time.Millisecond)
+	shard, err := s.wakeShard(ctx, seen.Ref, seen.Key)
+	if err != nil {
+		return err
+	}
 	u := update{operation: "rewake", table: s.tables.Executions, key: executionKey(seen.Ref, seen.Key),
 		condition: "epoch = :epoch AND #status IN (:scheduled, :running, :retry) AND " + wakeCondition(seen),
 		set:       "SET wake_at = :at, wake_shard = :shard, wake_version = :next",
 		names:     map[string]string{"#status": "status"},
 		values: item{":epoch": number(seen.Epoch), ":scheduled": text(string(job.Scheduled)), ":running": text(string(job.Running)),
-			":retry": text(string(job.RetryWait)), ":at": millis(at), ":shard": text(s.wakeShard(seen.Ref, seen.Key)),
+			":retry": text(string(job.RetryWait)), ":at": millis(at), ":shard": shard,
 			":next": number(seen.Wake.Version + 1)}}
 	if seen.Wake.Version > 0 {
 		u.values[":version"] = number(seen.Wake.Version)
