@@ -78,6 +78,22 @@ func TestOnlyTheStateIsColouredAndColumnsStayAligned(t *testing.T) {
 	}
 }
 
+func TestAScheduleIsDescribedByWhatIsKnownOfIt(t *testing.T) {
+	at := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	hour := job.Duration(time.Hour)
+	for want, s := range map[string]job.Schedule{
+		"every 1h": {Every: hour},
+		"every 1h, not after 2027-01-01T00:00:00Z":                                     {Every: hour, End: at},
+		"every 1h, counted from 2027-01-01T00:00:00Z, not before 2027-01-01T00:00:00Z": {Every: hour, Start: at},
+		"at 00:00, every day, UTC":                                                     {Cron: "@daily"},
+		"once, at 2027-01-01T00:00:00Z":                                                {At: at},
+	} {
+		if got := describe(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestTheExitCodeFollowsFromWhatWentWrong(t *testing.T) {
 	coded := func(code job.Code) error {
 		return fmt.Errorf("while at work: %w", &job.Error{Code: code, Message: "m"})

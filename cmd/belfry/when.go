@@ -88,7 +88,15 @@ func scheduleText(s job.Schedule) string {
 }
 
 // describe is a schedule in plain words, or as written when it cannot be read.
+// What an interval without start is counted from, the service alone knows.
 func describe(s job.Schedule) string {
+	if s.Every != 0 && s.Start.IsZero() {
+		text := scheduleText(s)
+		if !s.End.IsZero() {
+			text += ", not after " + s.End.UTC().Format(time.RFC3339)
+		}
+		return text
+	}
 	plan, err := schedule.Compile(s, time.Time{})
 	if err != nil {
 		return scheduleText(s)
