@@ -83,11 +83,11 @@ type HandlerTarget struct {
 type Retry struct {
 	_ struct{} `additionalProperties:"false"`
 
-	MaxAttempts int    `json:"max_attempts,omitempty" doc:"Attempts that ended with an answer; default 5"`
+	MaxAttempts int    `json:"max_attempts,omitempty" minimum:"1" doc:"Attempts that ended with an answer; default 5"`
 	Base        string `json:"base,omitempty" doc:"First wait; default 1s"`
 	Max         string `json:"max,omitempty" doc:"Longest wait; default 5m"`
 	MaxAge      string `json:"max_age,omitempty" doc:"From the start of the first attempt; default 1d"`
-	MaxLost     int    `json:"max_lost,omitempty" doc:"Attempts whose worker was lost; default 3"`
+	MaxLost     int    `json:"max_lost,omitempty" minimum:"1" doc:"Attempts whose worker was lost; default 3"`
 }
 
 // Misfire is job.Misfire with its durations as text.
@@ -96,7 +96,7 @@ type Misfire struct {
 
 	Policy    string  `json:"policy,omitempty" doc:"SKIP or FIRE_ONCE; FIRE_ALL and COALESCE are not built yet"`
 	Window    string  `json:"window,omitempty" doc:"Oldest age that may still fire; none = no bound"`
-	Max       int     `json:"max,omitempty" doc:"Most executions of one catching up; default 1000"`
+	Max       int     `json:"max,omitempty" minimum:"1" doc:"Most executions of one catching up; default 1000"`
 	Rate      float64 `json:"rate,omitempty" doc:"Not built yet"`
 	Tolerance string  `json:"tolerance,omitempty" doc:"Lateness that is still on time; default 60s"`
 }
@@ -110,6 +110,17 @@ func (r *reading) duration(field, text string) job.Duration {
 	}
 	d, err := job.ParseDuration(text)
 	r.note(field, err)
+	return d
+}
+
+// positive reads a duration that may be left out and may not be 0, which would
+// be taken for left out.
+func (r *reading) positive(field, text string) job.Duration {
+	before := len(r.wrong)
+	d := r.duration(field, text)
+	if text != "" && d == 0 && len(r.wrong) == before {
+		r.note(field, &job.Error{Code: job.CodeInvalid, Value: job.Shorten(text), Bound: "more than 0", Message: "0 is not possible here", Fix: "leave it out for the default"})
+	}
 	return d
 }
 
@@ -143,7 +154,7 @@ func (r *reading) err() error {
 
 func (r *reading) schedule(prefix string, s Schedule) job.Schedule {
 	return job.Schedule{
-		Cron: s.Cron, Every: r.duration(prefix+"every", s.Every), At: r.instant(prefix+"at", s.At),
+		Cron: s.Cron, Every: r.positive(prefix+"every", s.Every), At: r.instant(prefix+"at", s.At),
 		Dialect: job.Dialect(s.Dialect), Zone: s.Zone, Gap: job.GapPolicy(s.Gap), Overlap: job.OverlapPolicy(s.Overlap),
 		Start: r.instant(prefix+"start", s.Start), End: r.instant(prefix+"end", s.End), Jitter: r.duration(prefix+"jitter", s.Jitter),
 	}
@@ -168,14 +179,14 @@ func (d Definition) definition() (job.Definition, error) {
 	var r reading
 	out := job.Definition{
 		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: r.target(d.Target), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
-		Payload: d.Payload, Timeout: r.duration("timeout", d.Timeout), Concurrency: job.Concurrency(d.Concurrency),
-		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.duration("retry.base", d.Retry.Base), Max: r.duration("retry.max", d.Retry.Max),
-			MaxAge: r.duration("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost},
+		Payload: d.Payload, Timeout: r.positive("timeout", d.Timeout), Concurrency: job.Concurrency(d.Concurrency),
+		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.positive("retry.base", d.Retry.Base), Max: r.positive("retry.max", d.Retry.Max),
+			MaxAge: r.positive("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost},
 		SuspendAfter: d.SuspendAfter, Limits: d.Limits, Labels: d.Labels, Description: d.Description, Paused: d.Paused,
 	}
 	if m := d.Misfire; m != nil {
 		out.Misfire = &job.Misfire{Policy: job.MisfirePolicy(m.Policy), Window: r.duration("misfire.window", m.Window), Max: m.Max, Rate: m.Rate,
-			Tolerance: r.duration("misfire.tolerance", m.Tolerance)}
+			Tolerance: r.positive("misfire.tolerance", m.Tolerance)}
 	}
 	return out, r.err()
 }

@@ -32,6 +32,8 @@ func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
 		{name: "bytes that are not UTF-8", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", "{\"description\":\"caf\xe9\",", 1), status: 400, code: job.CodeInvalid, field: "body"},
 		{name: "a number that no double holds", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"payload":[1e400],`, 1), status: 400, code: job.CodeInvalid, field: "body"},
 		{name: "a whole number with a point", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"retry":{"max_attempts":3.0},`, 1), status: 422, code: job.CodeInvalid, field: "body"},
+		{name: "no attempts", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"retry":{"max_attempts":0},`, 1), status: 422, code: job.CodeInvalid, field: "retry.max_attempts"},
+		{name: "no time for an attempt", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"timeout":"0s",`, 1), status: 422, code: job.CodeInvalid, field: "timeout"},
 		{name: "an execution that is not there", method: "GET", path: "/v1/executions/nightly~20260712T013000Z~v3", status: 404, code: job.CodeNotFound, field: "id"},
 		{name: "a key that is not known", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","zoone":"UTC"},"target":{"log":{}}}`, status: 422, code: job.CodeUnknownField, field: "schedule.zoone"},
 		{name: "a key in the wrong case", method: "PUT", path: "/v1/jobs/nightly", body: `{"Schedule":{"every":"10s"},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid},

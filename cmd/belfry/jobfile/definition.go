@@ -23,12 +23,12 @@ func (r *reader) job(n ast.Node) candidate {
 		"type":          text(r, &d.Type),
 		"priority":      text(r, &d.Priority),
 		"payload":       r.payload(&d.Payload),
-		"timeout":       r.duration(&d.Timeout),
+		"timeout":       positive(r, &d.Timeout, r.duration(&d.Timeout)),
 		"retry":         r.retry(&d.Retry),
-		"concurrency":   text(r, &d.Concurrency),
+		"concurrency":   r.unbuilt("a concurrency other than ALLOW", isText, text(r, &d.Concurrency)),
 		"misfire":       r.misfire(&d.Misfire),
-		"suspend_after": r.number(&d.SuspendAfter),
-		"limits":        r.list(&d.Limits),
+		"suspend_after": r.unbuilt("suspending a job after failures in a row", isWhole, r.number(&d.SuspendAfter)),
+		"limits":        r.unbuilt("a limit", isList, r.list(&d.Limits)),
 		"labels":        r.texts(&d.Labels),
 		"description":   text(r, &d.Description),
 		"paused":        r.truth(&d.Paused),
@@ -56,7 +56,7 @@ func firstKey(n ast.Node) ast.Node {
 func (r *reader) schedule(s *job.Schedule) func(string, ast.Node) {
 	return func(path string, n ast.Node) {
 		r.mapping(path, n, keys{
-			"cron": text(r, &s.Cron), "every": r.duration(&s.Every), "at": r.instant(&s.At), "dialect": text(r, &s.Dialect), "zone": text(r, &s.Zone),
+			"cron": text(r, &s.Cron), "every": positive(r, &s.Every, r.duration(&s.Every)), "at": r.instant(&s.At), "dialect": text(r, &s.Dialect), "zone": text(r, &s.Zone),
 			"gap": text(r, &s.Gap), "overlap": text(r, &s.Overlap), "start": r.instant(&s.Start), "end": r.instant(&s.End), "jitter": r.duration(&s.Jitter),
 		})
 	}
@@ -85,8 +85,13 @@ func (r *reader) target(t *job.Target) func(string, ast.Node) {
 
 func (r *reader) retry(v *job.Retry) func(string, ast.Node) {
 	return func(path string, n ast.Node) {
-		r.mapping(path, n, keys{"max_attempts": r.number(&v.MaxAttempts), "base": r.duration(&v.Base), "max": r.duration(&v.Max),
-			"max_age": r.duration(&v.MaxAge), "max_lost": r.number(&v.MaxLost)})
+		r.mapping(path, n, keys{
+			"max_attempts": positive(r, &v.MaxAttempts, r.number(&v.MaxAttempts)),
+			"base":         positive(r, &v.Base, r.duration(&v.Base)),
+			"max":          positive(r, &v.Max, r.duration(&v.Max)),
+			"max_age":      positive(r, &v.MaxAge, r.duration(&v.MaxAge)),
+			"max_lost":     positive(r, &v.MaxLost, r.number(&v.MaxLost)),
+		})
 	}
 }
 
@@ -99,8 +104,13 @@ func (r *reader) misfire(m **job.Misfire) func(string, ast.Node) {
 				(*m).Policy = job.MisfirePolicy(name)
 				return
 			}
-			r.mapping(path, v, keys{"policy": text(r, &(*m).Policy), "window": r.duration(&(*m).Window), "max": r.number(&(*m).Max),
-				"rate": r.decimal(&(*m).Rate), "tolerance": r.duration(&(*m).Tolerance)})
+			r.mapping(path, v, keys{
+				"policy":    text(r, &(*m).Policy),
+				"window":    r.duration(&(*m).Window),
+				"max":       positive(r, &(*m).Max, r.number(&(*m).Max)),
+				"rate":      r.decimal(&(*m).Rate),
+				"tolerance": positive(r, &(*m).Tolerance, r.duration(&(*m).Tolerance)),
+			})
 		})
 	}
 }

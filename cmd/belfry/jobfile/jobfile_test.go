@@ -87,6 +87,7 @@ func TestJobsStandInDocumentsAndInLists(t *testing.T) {
 		"JSON of many keys on one line":    {oneLine(300), "a"},
 		"an alias for a value":             {"- {job: a, schedule: &s {every: 1s}, target: {log: {}}}\n- {job: b, schedule: *s, target: {log: {}}}\n", "a b"},
 		"keys merged, own ones first":      {"- &a\n  job: a\n  schedule: {every: 1s}\n  target: {log: {}}\n- <<: *a\n  job: b\n", "a b"},
+		"zeros that mean none":             {"job: a\nschedule: {every: 1s, jitter: 0s}\ntarget: {log: {}}\nmisfire: {window: 0s}\nsuspend_after: 0\nlimits: []\n", "a"},
 		"null where a value may be absent": {"job: a\n" + every + "labels:\npayload:\ndescription:\nretry: {base: }\n", "a"},
 	}
 	for name, row := range rows {
@@ -161,6 +162,15 @@ func TestAFileIsRefusedWithTheLine(t *testing.T) {
 		{"for a rule and a schedule together", "job: a\nschedule:\n  cron: 61 * * * *\ntarget: {}\n", []string{"4 INVALID target", "3 SCHEDULE_INVALID minute"}},
 		{"for two kinds of schedule", "job: a\nschedule: {every: 10s, cron: \"* * * * *\"}\ntarget: {log: {}}\n", []string{"2 SCHEDULE_INVALID schedule"}},
 		{"for a feature that is not built", "job: a\n" + every + "suspend_after: 3\n", []string{"4 NOT_SUPPORTED suspend_after"}},
+		{"for a limit in whatever form", "job: a\n" + every + "limits: {per_minute: 5}\n", []string{"4 NOT_SUPPORTED limits"}},
+		{"for a limit as text", "job: a\n" + every + "limits: acme\n", []string{"4 NOT_SUPPORTED limits"}},
+		{"for a suspension in another form", "job: a\n" + every + "suspend_after: {failures: 3}\n", []string{"4 NOT_SUPPORTED suspend_after"}},
+		{"for a concurrency by number", "job: a\n" + every + "concurrency: 2\n", []string{"4 NOT_SUPPORTED concurrency"}},
+		{"for a concurrency by keys", "job: a\n" + every + "concurrency: {max: 2}\n", []string{"4 NOT_SUPPORTED concurrency"}},
+		{"for zeros that would mean the default", "job: a\n" + every + "timeout: 0s\nretry: {max_attempts: 0, base: 0s, max: 0, max_age: 0s, max_lost: 0}\nmisfire: {max: 0, tolerance: 0s}\n",
+			[]string{"4 INVALID timeout", "5 INVALID retry.max_attempts", "5 INVALID retry.base", "5 INVALID retry.max", "5 INVALID retry.max_age", "5 INVALID retry.max_lost",
+				"6 INVALID misfire.max", "6 INVALID misfire.tolerance"}},
+		{"for an interval of nothing", "job: a\nschedule: {every: 0s}\ntarget: {log: {}}\n", []string{"2 INVALID schedule.every"}},
 		{"for jitter, once", "job: a\nschedule:\n  every: 10s\n  jitter: 3s\ntarget: {log: {}}\n", []string{"4 NOT_SUPPORTED schedule.jitter"}},
 		{"for a cron expression without quotes", "job: a\nschedule:\n  cron: */5 * * * *\n", []string{"3 INVALID file"}},
 		{"for broken YAML", "job: a\nschedule: {every: 10s\ntarget: x\n", []string{"3 INVALID file"}},

@@ -147,6 +147,50 @@ func (r *reader) decimal(into *float64) func(string, ast.Node) {
 	}
 }
 
+// positive refuses a zero after read has read it: the service would take it for
+// nothing given, and put its default there.
+func positive[T int | job.Duration](r *reader, into *T, read func(string, ast.Node)) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			before := len(r.faults)
+			read(path, v)
+			if *into == 0 && len(r.faults) == before {
+				r.refuse(v, &job.Error{Code: job.CodeInvalid, Field: path, Value: scalarText(v), Bound: "more than 0", Message: "0 is not possible here", Fix: "leave it out for the default"})
+			}
+		})
+	}
+}
+
+// unbuilt reads a key whose feature is not built yet, where only the forms that
+// mean "none" are taken; of all others the same is said, since nobody can know
+// the right one yet.
+func (r *reader) unbuilt(what string, known func(ast.Node) bool, read func(string, ast.Node)) func(string, ast.Node) {
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			if known(v) {
+				read(path, v)
+				return
+			}
+			r.refuse(v, &job.Error{Code: job.CodeNotSupported, Field: path, Value: scalarText(v), Message: what + " is not built yet in this version", Fix: "leave " + path + " out"})
+		})
+	}
+}
+
+func isText(n ast.Node) bool {
+	_, yes := plain(n)
+	return yes
+}
+
+func isWhole(n ast.Node) bool {
+	_, yes := n.(*ast.IntegerNode)
+	return yes
+}
+
+func isList(n ast.Node) bool {
+	_, yes := n.(*ast.SequenceNode)
+	return yes
+}
+
 func (r *reader) truth(into *bool) func(string, ast.Node) {
 	return func(path string, n ast.Node) {
 		r.scalar(n, func(v ast.Node) {
