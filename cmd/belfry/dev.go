@@ -26,7 +26,7 @@ When it serves it prints "ready http://127.0.0.1:PORT" alone on a line. It liste
 on loopback only and needs no login. The AWS endpoint answers DynamoDB and SQS,
 to any credentials and in any region:
 
-  export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
+  export AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
   aws dynamodb scan --table-name belfry-executions --endpoint-url http://127.0.0.1:8421
 
 Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
