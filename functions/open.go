@@ -37,8 +37,8 @@ func New(b *assemble.Belfry, e assemble.Environment) *Installation {
 // a batch makes that many calls at a time.
 const connections = 128
 
-// Open makes the installation that the environment names, logging JSON lines to
-// out. It makes no call.
+// Open makes the installation that the environment names, which writes its log
+// and its figures to out as JSON lines. It makes no call.
 func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer) (*Installation, error) {
 	e, err := assemble.ReadEnvironment(lookup)
 	if err != nil {
@@ -53,7 +53,11 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 	}
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
 	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws)}
-	return New(assemble.New(clients, e.Settings(log)), e), nil
+	settings := e.Settings(log)
+	if e.Metrics {
+		settings.Metrics = assemble.Metrics(settings, out)
+	}
+	return New(assemble.New(clients, settings), e), nil
 }
 
 // Main is the main of a function: it opens the installation, makes the handler

@@ -14,5 +14,5 @@ type StreamHandler = func(context.Context, events.DynamoDBEvent) (events.DynamoD
 
 // Record is the handler of the function behind the stream of the executions table.
 func Record(i *Installation) StreamHandler {
-	return (&record.Recorder{Lists: i.Store, Log: i.Log}).Handle
+	return (&record.Recorder{Lists: i.Store, Log: i.Log, Metrics: i.Settings.Metrics}).Handle
 }

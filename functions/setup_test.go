@@ -25,6 +25,7 @@ import (
 type town struct {
 	*functions.Installation
 	backend *localaws.Backend
+	figures *figures
 	clients assemble.Clients
 	t       *testing.T
 
@@ -39,12 +40,14 @@ func newTown(t *testing.T) *town {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = backend.Close() })
-	w := &town{backend: backend, t: t}
+	w := &town{backend: backend, t: t, figures: &figures{}}
 	config := backend.Config()
 	config.HTTPClient = fault.Wrap(backend.Client(), w.onCall)
 	w.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
 	pool, _ := dispatch.Pools(dispatch.DefaultPools()).Find("fast-io")
-	b := assemble.New(w.clients, assemble.Settings{Shards: 4, Pools: dispatch.Pools{pool}})
+	settings := assemble.Settings{Shards: 4, Pools: dispatch.Pools{pool}}
+	settings.Metrics = assemble.Metrics(settings, w.figures)
+	b := assemble.New(w.clients, settings)
 	if err := b.Ensure(t.Context(), w.clients); err != nil {
 		t.Fatal(err)
 	}

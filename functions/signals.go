@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -72,11 +73,19 @@ func Scan(i *Installation) SQSHandler {
 		}
 		all.Wait()
 		var response events.SQSEventResponse
+		again := 0
 		for n, m := range batch.Records {
+			if m.Attributes["ApproximateReceiveCount"] != "1" {
+				again++
+			}
 			if stays[n] {
 				response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
 			}
 		}
+		figures := i.Settings.Metrics.Batch()
+		defer figures.Flush()
+		figures.Count(observe.ScansRedelivered, observe.Labels{}, again)
+		figures.Count(observe.ScansFailed, observe.Labels{}, len(response.BatchItemFailures))
 		return response, nil
 	}
 }

@@ -1,6 +1,11 @@
 package functions
 
 import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
@@ -34,7 +39,34 @@ func DeadLetter(i *Installation) (SQSHandler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.DeadLetter(), nil
+	handle := w.DeadLetter()
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		response, err := handle(ctx, batch)
+		if err == nil {
+			i.measureDeadLetters(batch, response)
+		}
+		return response, err
+	}, nil
+}
+
+// measureDeadLetters counts what was taken up and what stays, by the pool of
+// the message's queue.
+func (i *Installation) measureDeadLetters(batch events.SQSEvent, response events.SQSEventResponse) {
+	stays := make(map[string]bool, len(response.BatchItemFailures))
+	for _, f := range response.BatchItemFailures {
+		stays[f.ItemIdentifier] = true
+	}
+	figures := i.Settings.Metrics.Batch()
+	defer figures.Flush()
+	for _, m := range batch.Records {
+		pool, _, _ := i.Queues.Names.Of(m.EventSourceARN, i.Settings.Pools.Names())
+		kept := 0
+		if stays[m.MessageId] {
+			kept = 1
+		}
+		figures.Count(observe.DeadLettersKept, observe.Labels{Pool: pool}, kept)
+		figures.Count(observe.Redriven, observe.Labels{Pool: pool}, 1-kept)
+	}
 }
 
 func (i *Installation) worker() (*worker.Worker, error) {

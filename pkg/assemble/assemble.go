@@ -50,9 +50,9 @@ type Settings struct {
 	Log          *slog.Logger
 	Meter        store.Meter
 	Metrics      *observe.Emitter // nil = off
-	Words        func() string  // random words; nil = from the system's entropy
-	Spread       func() float64 // random numbers in [0, 1); nil = from the system's entropy
-	Entropy      io.Reader      // for serials; nil = the system's
+	Words        func() string    // random words; nil = from the system's entropy
+	Spread       func() float64   // random numbers in [0, 1); nil = from the system's entropy
+	Entropy      io.Reader        // for serials; nil = the system's
 }
 
 // Belfry is an assembled installation.

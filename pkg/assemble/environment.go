@@ -28,6 +28,7 @@ type Environment struct {
 	WebhookSecret string         // "whsec_…"; empty = webhook calls are not signed
 	WebhookAllow  []netip.Prefix
 	LogLevel      slog.Level
+	Metrics       bool // whether figures are written among the log lines
 	Version       string
 }
 
@@ -61,6 +62,8 @@ var Variables = []Variable{
 		Meaning: "Loopback and private addresses that webhooks may call all the same.", read: readWebhookAllow},
 	{Name: "BELFRY_LOG_LEVEL", Default: "info", Bound: "debug, info, warn or error",
 		Meaning: "The least severe lines that are logged.", read: readLogLevel},
+	{Name: "BELFRY_METRICS", Default: "on", Bound: "on or off",
+		Meaning: "Whether functions write their figures among their log lines, in CloudWatch's embedded metric format.", read: readMetrics},
 	{Name: "BELFRY_VERSION", Default: "dev", Bound: "up to 64 characters",
 		Meaning: "What the API's health answers as its version.", read: readVersion},
 }
@@ -193,6 +196,14 @@ func readLogLevel(e *Environment, value string) error {
 		return errors.New("is no level")
 	}
 	e.LogLevel = level
+	return nil
+}
+
+func readMetrics(e *Environment, value string) error {
+	if value != "on" && value != "off" {
+		return errors.New("is neither on nor off")
+	}
+	e.Metrics = value == "on"
 	return nil
 }
 

@@ -25,7 +25,7 @@ func lookup(set map[string]string) func(string) (string, bool) {
 const key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 func TestReadEnvironment(t *testing.T) {
-	defaults := assemble.Environment{Prefix: "belfry", Shards: 256, LogLevel: slog.LevelInfo, Version: "dev"}
+	defaults := assemble.Environment{Prefix: "belfry", Shards: 256, LogLevel: slog.LevelInfo, Metrics: true, Version: "dev"}
 	for _, c := range []struct {
 		name string
 		set  map[string]string
@@ -34,7 +34,8 @@ func TestReadEnvironment(t *testing.T) {
 		{"nothing set gives the defaults", nil, func(*assemble.Environment) {}},
 		{"empty is absent", map[string]string{"BELFRY_SHARDS": "", "BELFRY_PREFIX": " ", "BELFRY_LOG_LEVEL": ""}, func(*assemble.Environment) {}},
 		{"every variable is read", map[string]string{"BELFRY_PREFIX": "acme-7", "BELFRY_SHARDS": "4096", "BELFRY_RESTORE_EPOCH": "3", "BELFRY_POOL": "cpu-heavy",
-			"BELFRY_WEBHOOK_SECRET": key, "BELFRY_WEBHOOK_ALLOW": "127.0.0.1, 10.1.2.3/8,::1", "BELFRY_LOG_LEVEL": "Warn", "BELFRY_VERSION": "1.2.3"},
+			"BELFRY_WEBHOOK_SECRET": key, "BELFRY_WEBHOOK_ALLOW": "127.0.0.1, 10.1.2.3/8,::1", "BELFRY_LOG_LEVEL": "Warn", "BELFRY_METRICS": "off",
+			"BELFRY_VERSION": "1.2.3"},
 			func(e *assemble.Environment) {
 				*e = assemble.Environment{Prefix: "acme-7", Shards: 4096, RestoreEpoch: 3, Pool: "cpu-heavy", WebhookSecret: key, LogLevel: slog.LevelWarn, Version: "1.2.3",
 					WebhookAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
@@ -64,7 +65,7 @@ func TestAVariableOutOfBoundsIsRefusedByNameValueAndBound(t *testing.T) {
 		{"BELFRY_PREFIX", "Acme"}, {"BELFRY_PREFIX", "-a"}, {"BELFRY_PREFIX", strings.Repeat("a", 33)},
 		{"BELFRY_SHARDS", "0"}, {"BELFRY_SHARDS", "4097"}, {"BELFRY_SHARDS", "many"}, {"BELFRY_SHARDS", "1e3"},
 		{"BELFRY_RESTORE_EPOCH", "-1"}, {"BELFRY_RESTORE_EPOCH", "2147483648"},
-		{"BELFRY_POOL", "slow-io"}, {"BELFRY_POOLS", "fast-io"}, {"BELFRY_POOLS", "[]"}, {"BELFRY_LOG_LEVEL", "loud"}, {"BELFRY_VERSION", strings.Repeat("v", 65)},
+		{"BELFRY_POOL", "slow-io"}, {"BELFRY_POOLS", "fast-io"}, {"BELFRY_POOLS", "[]"}, {"BELFRY_LOG_LEVEL", "loud"}, {"BELFRY_METRICS", "yes"}, {"BELFRY_VERSION", strings.Repeat("v", 65)},
 		{"BELFRY_WEBHOOK_ALLOW", "localhost"}, {"BELFRY_WEBHOOK_ALLOW", "10.0.0.0/33"}, {"BELFRY_WEBHOOK_ALLOW", "127.0.0.1,,::1"}, {"BELFRY_WEBHOOK_ALLOW", "fe80::1%eth0"},
 		{"BELFRY_WEBHOOK_SECRET", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, {"BELFRY_WEBHOOK_SECRET", "whsec_c2hvcnQ="}, {"BELFRY_WEBHOOK_SECRET", "whsec_!!!"},
 	} {

@@ -4,7 +4,8 @@
 //
 // What happens to the data here: records of the executions table's stream are
 // read (Read), what they leave to write is gathered (Gather, which is pure), and
-// written in as few items as there can be (Recorder). Many executions of one
+// written in as few items as there can be (Recorder). The same changes give the
+// figures of single executions (Measure), each change once. Many executions of one
 // tenant and minute share one item, so the lists cost a fraction of a write
 // unit an execution.
 //

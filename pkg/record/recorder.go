@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/store"
 )
 
@@ -28,14 +29,16 @@ const parallel = 16
 
 // Recorder consumes the stream of the executions table. Lists is required.
 type Recorder struct {
-	Lists Lists
-	Log   *slog.Logger // nil: silent
+	Lists   Lists
+	Log     *slog.Logger     // nil: silent
+	Metrics *observe.Emitter // nil: off
 }
 
 // Handle writes what a batch leaves to write. Records that cannot be read are
 // logged and passed over; where an item could not be written, the first record
 // that it tells of is reported, and the platform delivers again from there on.
-// The error is always nil.
+// Figures are told of the records that will not come again. The error is always
+// nil.
 func (r *Recorder) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	changes, err := Read(e)
 	if err != nil {
@@ -43,9 +46,13 @@ func (r *Recorder) Handle(ctx context.Context, e events.DynamoDBEvent) (events.D
 	}
 	notes := Gather(changes)
 	failed, err := r.write(ctx, notes)
+	figures := r.Metrics.Batch()
+	defer figures.Flush()
 	if err == nil {
+		Measure(changes, figures)
 		return events.DynamoDBEventResponse{}, nil
 	}
+	Measure(changes[:failed], figures)
 	from := e.Records[failed].Change.SequenceNumber
 	r.log().Warn("lists not written; the stream is read again", slog.Int("records", len(e.Records)), slog.Int("items", len(notes)),
 		slog.String("from", from), slog.Any("error", err))

@@ -24,17 +24,20 @@ const (
 // of one job is logged and left to the next scan; an error of a query is
 // returned after the other shards were scanned.
 func (s *Service) Scan(ctx context.Context, r job.ShardRange, sentAt time.Time) error {
+	found := s.newTally(sentAt)
+	defer found.Flush()
 	if !sentAt.IsZero() && s.Clock.Now().Sub(sentAt) > scanTooOld {
 		s.log().Warn("old scan message dropped", slog.Time("sent_at", sentAt))
 		return nil
 	}
+	found.begun()
 	var shards errgroup.Group
 	shards.SetLimit(s.parallel())
 	failures := make([]error, r.To-r.From)
 	for n := r.From; n < r.To; n++ {
 		shards.Go(func() error {
 			shard := job.Shard{Generation: r.Generation, Number: n}
-			failures[n-r.From] = errors.Join(s.scanDue(ctx, shard), s.scanWakes(ctx, shard))
+			failures[n-r.From] = errors.Join(s.scanDue(ctx, shard, found), s.scanWakes(ctx, shard))
 			return nil
 		})
 	}
@@ -43,7 +46,7 @@ func (s *Service) Scan(ctx context.Context, r job.ShardRange, sentAt time.Time) 
 }
 
 // scanDue pages through one shard's due jobs.
-func (s *Service) scanDue(ctx context.Context, shard job.Shard) error {
+func (s *Service) scanDue(ctx context.Context, shard job.Shard, found tally) error {
 	upto := s.Clock.Now().Add(Horizon)
 	for start := ""; ; {
 		refs, more, err := s.Definitions.Due(ctx, shard, upto, duePage, start)
@@ -55,6 +58,7 @@ func (s *Service) scanDue(ctx context.Context, shard job.Shard) error {
 			if err != nil {
 				return err
 			}
+			found.due(heads)
 			s.materialiseAll(ctx, heads)
 		}
 		if more == "" {

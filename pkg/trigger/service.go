@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 // Definitions is what the trigger plane reads of jobs.
@@ -93,7 +94,8 @@ type Clock interface {
 // 119 s apart and one may be lost; 300 s forgive two lost ones.
 const Horizon = 300 * time.Second
 
-// Service is the trigger plane. All fields are required, but for Log.
+// Service is the trigger plane. All fields are required, but
+// for Log and Metrics.
 type Service struct {
 	Definitions  Definitions
 	Cursors      Cursors
@@ -107,7 +109,8 @@ type Service struct {
 	Parallel     int           // jobs and shards worked on at a time; zero = 16
 	ScanMessages int           // shard ranges that a tick fans out into; zero = 16
 	RestoreEpoch int64
-	Log          *slog.Logger // nil: silent
+	Log          *slog.Logger     // nil: silent
+	Metrics      *observe.Emitter // nil: off
 }
 
 func (s *Service) log() *slog.Logger {

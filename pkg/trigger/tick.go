@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 // Tick fans out the scan of the current minute, unless another tick of the
@@ -31,7 +32,13 @@ func (s *Service) Tick(ctx context.Context) (bool, error) {
 	for _, layout := range layouts {
 		ranges = append(ranges, s.divide(layout)...)
 	}
-	return true, s.Signals.SendScans(ctx, minute, ranges)
+	if err := s.Signals.SendScans(ctx, minute, ranges); err != nil {
+		return true, err
+	}
+	figures := s.Metrics.Batch()
+	figures.Count(observe.Ticks, observe.Labels{}, 1)
+	figures.Flush()
+	return true, nil
 }
 
 // divide cuts a layout into ranges of about equal size.
