@@ -191,7 +191,10 @@ func prove() bool { return os.Getenv("BELFRY_PROVE") != "" }
 
 func TestVerbsAmidFaultsLeaveEveryTimeWithADispositionAndNothingOldBegins(t *testing.T) {
 	seeds := 8
-	if prove() {
+	switch {
+	case testing.Short():
+		seeds = 2
+	case prove():
 		seeds = 300
 	}
 	for seed := range seeds {
