@@ -66,5 +66,6 @@ type Advance struct {
 	Head        *Head     // as read: the condition is its epoch and cursor
 	Next        time.Time // the new cursor; zero = none, the job is COMPLETED
 	Last        time.Time // last scheduled time advanced over
+	Planned     bool      // over the late plan in the head; else there must be none
 	SettledUpto time.Time // from a look-back; zero = unchanged
 }

@@ -182,3 +182,48 @@ func TestAnExecutionOfANewerSchemaIsLeftToANewerWorker(t *testing.T) {
 		}
 	})
 }
+
+// A scanner that read the head before the times were late, and stands still
+// before its advance, must not move the cursor into the middle of another
+// scanner's misfire decision: the rest of it would be decided twice.
+func TestASlowAdvanceDoesNotCutAMisfireDecisionInTwo(t *testing.T) {
+	onStage(t, job.Definition{Schedule: job.Schedule{Cron: "* * * * *"}}, func(s *stage) {
+		time.Sleep(3 * time.Minute)
+		s.scan(s.scanner(hooks{beforeAdvance: func() error {
+			time.Sleep(20 * time.Minute)
+			s.scan(s.scanner(hooks{afterRange: func() error { return errCrash }}))
+			return nil
+		}}))
+		s.scan(s.scanner(hooks{}))
+		stored, err := s.w.Stored(s.Context(), s.ref)
+		s.must(err)
+		var ranges []job.Range
+		for _, e := range stored {
+			if e.Range != nil {
+				ranges = append(ranges, *e.Range)
+			}
+		}
+		if len(ranges) != 1 {
+			s.Errorf("one outage is on record as %+v", ranges)
+		}
+	})
+}
+
+// The same slow scanner, before its puts: what another one has decided to miss
+// it must not make after all. Only the put that it stood still in can slip through.
+func TestASlowScannerMakesNoTimeThatHasBecomeLateMeanwhile(t *testing.T) {
+	onStage(t, job.Definition{Schedule: job.Schedule{Cron: "* * * * *"}}, func(s *stage) {
+		time.Sleep(3 * time.Minute)
+		puts := 0
+		s.scan(s.scanner(hooks{beforePut: func() error {
+			if puts++; puts == 1 {
+				time.Sleep(20 * time.Minute)
+				s.scan(s.scanner(hooks{}))
+			}
+			return nil
+		}}))
+		if puts != 1 {
+			s.Errorf("it made %d times after they had been told as missed", puts-1)
+		}
+	})
+}

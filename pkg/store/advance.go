@@ -10,11 +10,13 @@ import (
 // Advance moves a job's cursor past times that have their executions or their
 // record. Until it lands the job stays in the due index, which is the outbox.
 //
-// Requires: the epoch and cursor that were read.
+// Requires: the epoch and cursor that were read, and no late plan unless it is
+// the plan that was carried out: a scanner that is slow and saw nothing late must
+// not move the cursor into the middle of another one's decision.
 // Writes: next_fire_at, due_shard (in the newest layout), last_scheduled,
 // advances + 1, settled_upto after a look-back; plan removed. Without a next
 // time: state COMPLETED, out of the index.
-// Loses when: another scan advanced, or a verb came. The first is recognised
+// Loses when: another scan advanced or wrote a plan, or a verb came. The first is recognised
 // (same epoch, cursor already there or beyond) and is as good as our own write,
 // which also covers our own write whose response was lost.
 // Then the caller: withdraws what it made, if the claim rule refuses it.
@@ -22,6 +24,11 @@ func (s *Store) Advance(ctx context.Context, a job.Advance) error {
 	u := update{operation: "advance", table: s.tables.Jobs, key: key(a.Head.Ref.String(), headKey),
 		condition: "epoch = :epoch AND next_fire_at = :cursor",
 		values:    item{":epoch": number(a.Head.Epoch), ":cursor": seconds(a.Head.NextFireAt), ":one": number(1)}}
+	if a.Planned {
+		u.condition += " AND attribute_exists(#plan)"
+	} else {
+		u.condition += " AND attribute_not_exists(#plan)"
+	}
 	if a.Next.IsZero() {
 		u.set = "SET advances = advances + :one, #state = :completed"
 		u.names = map[string]string{"#state": "state"}

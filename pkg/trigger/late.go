@@ -85,7 +85,7 @@ func (w *work) decideLate() *job.LatePlan {
 // the work for what follows it.
 func (w *work) advanceOver(ctx context.Context, to time.Time) error {
 	next, _ := w.plan.Next(to)
-	if err := w.Cursors.Advance(ctx, job.Advance{Head: w.head, Next: next, Last: to}); err != nil {
+	if err := w.Cursors.Advance(ctx, job.Advance{Head: w.head, Next: next, Last: to, Planned: true}); err != nil {
 		return err
 	}
 	moved := *w.head

@@ -70,6 +70,9 @@ func (w *work) put(ctx context.Context) error {
 	}
 	t, ok := w.plan.Next(w.head.NextFireAt.Add(-time.Second))
 	for ; ok && !t.After(w.upto); t, ok = w.plan.Next(t) {
+		if w.Clock.Now().Sub(t) > w.head.Misfire.Tolerance.Std() {
+			return job.ErrLost // this scan was slow: the time is late by now, and that is for the misfire policy
+		}
 		if err := w.putOne(ctx, t, lifecycle.Materialised); err != nil {
 			return err
 		}
