@@ -20,7 +20,7 @@ LINT  := bin/golangci-lint
 SUITE := $(GO) run ./.ci/suite
 
 .PHONY: help deps build unit lint fmt walls conformance test race cover bench prove dev clean \
-	functions synth infra-test need-cdk \
+	functions image synth infra-test need-cdk \
 	need-lint need-moto moto.txt
 
 help: ## Show this list
@@ -80,6 +80,15 @@ functions: ## Build each function to build/<function>/bootstrap, and the contain
 	for f in $(FUNCTIONS); do $(STATIC) -tags lambda.norpc -o build/$$f/bootstrap ./functions/$$f; done
 	$(STATIC) -o build/worker/worker ./cmd/worker
 	cp infra/image/Dockerfile build/worker/Dockerfile
+
+# What `skopeo copy oci-archive:build/worker-image.tar docker://…` or `podman load`
+# takes. The commit is told only when nothing beside it is in the image.
+VERSION  ?= dev
+REVISION ?= $(shell git diff --quiet HEAD 2>/dev/null && git rev-parse HEAD)
+
+image: ## Pack the container worker into build/worker-image.tar, an OCI archive, without a container engine
+	$(STATIC) -o build/worker/worker ./cmd/worker
+	$(GO) run -C .ci/image . -worker $(CURDIR)/build/worker/worker -arch $(GOARCH_OF) -version $(VERSION) -revision "$(REVISION)" -o $(CURDIR)/build/worker-image.tar
 
 need-cdk:
 	cd infra && if ! cmp -s package-lock.json node_modules/.belfry-lock; then npm ci --silent && cp package-lock.json node_modules/.belfry-lock; fi
