@@ -96,8 +96,19 @@ need-cdk:
 synth: need-cdk ## Synthesize all stacks into cdk.out/; fails on review findings and on anything to be looked up
 	infra/node_modules/.bin/cdk synth --quiet $(CDKFLAGS)
 
-infra-test: ## The tests of the CDK app: properties, golden templates, review rules, rights
-	$(GO) test -C infra ./...
+infra-test: need-cfn-lint ## The tests of the CDK app: settings, properties, golden templates, review rules, rights, cfn-lint
+	CFN_LINT=$(CURDIR)/build/cfn-lint/bin/cfn-lint $(GO) test -C infra ./...
+
+# W3005 is a dependency said twice: the CDK's, beside the reference itself.
+need-cfn-lint:
+	if ! cmp -s infra/lint/requirements.txt build/cfn-lint/requirements.txt; then \
+		rm -rf build/cfn-lint && python3 -m venv build/cfn-lint && \
+		build/cfn-lint/bin/pip install -q --disable-pip-version-check --require-hashes -r infra/lint/requirements.txt && \
+		cp infra/lint/requirements.txt build/cfn-lint/; fi
+
+infra/lint/requirements.txt: infra/lint/requirements.in
+	cd infra/lint && pip-compile -q --generate-hashes --no-annotate --no-emit-index-url \
+		--no-emit-find-links --no-header --strip-extras -o requirements.txt requirements.in
 
 ## --- run --------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ type API struct {
 // Workers are the settings of the container workers.
 type Workers struct {
 	Image             string   `yaml:"image" form:"^[^\\s]+$" doc:"URI of the container worker's image, or asset: built from this repository at deploy, which needs Docker there."`
-	VPCID             string   `yaml:"vpc_id" empty:"a network is made" form:"^vpc-[0-9a-f]+$" doc:"The network that container workers run in."`
+	VPCID             string   `yaml:"vpc_id" empty:"a network is made" form:"^vpc-([0-9a-f]{8}|[0-9a-f]{17})$" doc:"The network that container workers run in."`
 	SubnetIDs         []string `yaml:"subnet_ids" doc:"Its subnets for them; needed with vpc_id."`
 	AvailabilityZones []string `yaml:"availability_zones" doc:"The zones of those subnets, in the same order."`
 	PublicIP          bool     `yaml:"public_ip" doc:"Whether workers have public addresses and need no NAT gateway; nothing can connect to them in either case."`

@@ -39,6 +39,7 @@ func stack(app constructs.Construct, i parts.Installation, word, says string) aw
 	name := i.Name(word)
 	s := awscdk.NewStack(app, &name, &awscdk.StackProps{StackName: &name, Description: jsii.String(says),
 		TerminationProtection: jsii.Bool(word == "data" && i.Settings.Tables.DeletionProtection)})
-	awscdk.Tags_Of(s).Add(jsii.String("belfry:installation"), &i.Settings.Prefix, nil)
+	awscdk.Tags_Of(s).Add(jsii.String("belfry:installation"), &i.Settings.Prefix, &awscdk.TagProps{
+		ExcludeResourceTypes: jsii.Strings("AWS::ApplicationAutoScaling::ScalableTarget")}) // cannot be tagged by CloudFormation
 	return s
 }

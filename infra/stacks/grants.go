@@ -21,7 +21,7 @@ func grantTick(i parts.Installation, role awsiam.IRole, d *Data, c *Core) {
 func grantScan(i parts.Installation, role awsiam.IRole, d *Data) {
 	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "UpdateItem")
 	parts.GrantIndex(role, d.Jobs, store.IndexDue)
-	parts.GrantTable(role, d.Executions, "GetItem", "BatchGetItem", "Query", "UpdateItem")
+	parts.GrantTable(role, d.Executions, "BatchGetItem", "Query", "UpdateItem")
 	parts.GrantIndex(role, d.Executions, store.IndexWake)
 	parts.GrantTable(role, d.Control, "GetItem", "PutItem")
 	grantSend(i, role, d)
@@ -38,10 +38,9 @@ func grantSend(i parts.Installation, role awsiam.IRole, d *Data) {
 
 func grantWork(i parts.Installation, role awsiam.IRole, d *Data, pool string) {
 	grantExecute(role, d)
-	for _, q := range []parts.WorkQueue{d.Work[pool]} {
-		parts.GrantQueue(role, q.Main, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
-		parts.GrantQueue(role, q.Isolation, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
-	}
+	q := d.Work[pool]
+	parts.GrantQueue(role, q.Main, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
+	parts.GrantQueue(role, q.Isolation, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 	i.GrantKey(role)
 }
 

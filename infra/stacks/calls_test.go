@@ -1,0 +1,75 @@
+package stacks_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-scheduler/belfry/infra/calls"
+)
+
+// feeds are the rights that the platform uses in a function's name to take from
+// its queues or its stream, beside what the code calls.
+var feeds = []string{"sqs:ReceiveMessage", "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:GetQueueAttributes",
+	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
+
+func TestEveryCallThatTheCodeCanMakeIsGrantedAndNoOther(t *testing.T) {
+	i := installed(t, "profile: small")
+	roles := map[string]role{}
+	for _, r := range rolesOf(t, i) {
+		roles[r.Name] = r
+	}
+	source, err := calls.Load("../..", "github.com/belfry-scheduler/belfry", "./functions/...", "./cmd/worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, names := range map[string][]string{
+		"functions/api": {"api"}, "functions/tick": {"tick"}, "functions/scan": {"scan"}, "functions/work": {"workfastio", "workexternalapi", "workcpuheavy"},
+		"functions/deadletter": {"deadletter"}, "functions/record": {"record"}, "cmd/worker": {"workers/PoollongrunningTaskTask"},
+	} {
+		program, err := source.Program(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		needs := program.Needs()
+		if len(needs) == 0 {
+			t.Errorf("%s calls nothing: the search has gone blind", path)
+		}
+		for _, name := range names {
+			r, is := roles[name]
+			if !is {
+				t.Fatalf("there is no role %s", name)
+			}
+			compare(t, name, needs, r)
+		}
+	}
+}
+
+func compare(t *testing.T, name string, needs []string, r role) {
+	t.Helper()
+	for _, need := range needs {
+		if !slices.ContainsFunc(r.Rights, func(right string) bool { return covers(right, need) }) {
+			t.Errorf("the code of %s may call what its role may not: %s", name, need)
+		}
+	}
+	for _, right := range r.Rights {
+		action, on, _ := strings.Cut(right, " on ")
+		if !strings.HasPrefix(action, "sqs:") && !strings.HasPrefix(action, "dynamodb:") {
+			continue
+		}
+		if slices.Contains(feeds, action) || strings.HasPrefix(on, "Failures") {
+			continue
+		}
+		if !slices.ContainsFunc(needs, func(need string) bool { return covers(right, need) }) {
+			t.Errorf("the role of %s may %s, which its code never calls", name, right)
+		}
+	}
+}
+
+// covers tells whether a right is the one that is needed: "dynamodb:Query on
+// belfry-jobs" covers "dynamodb:Query on jobs", and of SQS the queue is not known.
+func covers(right, need string) bool {
+	action, on, _ := strings.Cut(right, " on ")
+	neededAction, neededOn, _ := strings.Cut(need, " on ")
+	return action == neededAction && (neededOn == "" || on == "belfry-"+neededOn)
+}
