@@ -20,7 +20,6 @@ import (
 type killer struct {
 	mu     sync.Mutex
 	doomed map[string]bool
-	ended  map[string]time.Time
 }
 
 func (k *killer) decide(process string, _ fault.Call) fault.Action {
@@ -30,7 +29,6 @@ func (k *killer) decide(process string, _ fault.Call) fault.Action {
 		return fault.Pass
 	}
 	delete(k.doomed, process)
-	k.ended[process] = time.Now()
 	return fault.CrashBefore
 }
 
@@ -40,13 +38,7 @@ func (k *killer) kill(process string) {
 	k.doomed[process] = true
 }
 
-func (k *killer) endOf(process string) time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.ended[process]
-}
-
-func newKiller() *killer { return &killer{doomed: map[string]bool{}, ended: map[string]time.Time{}} }
+func newKiller() *killer { return &killer{doomed: map[string]bool{}} }
 
 // Invariant 7: what kills its process ends DEAD/POISON, what panics, blocks or
 // ignores its cancel ends by its own retries, and the rest succeeds beside them.
