@@ -12,44 +12,46 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
+// unreadable are requests that are refused before anything is written.
+var unreadable = []struct {
+	name                       string
+	method, path, body, header string
+	status                     int
+	code                       job.Code
+	field                      string
+}{
+	{name: "a path that is nothing", method: "GET", path: "/v2/jobs", status: 404, code: job.CodeNotFound, field: "path"},
+	{name: "a method that a path does not take", method: "PATCH", path: "/v1/jobs/nightly", body: logJob, status: 405, code: job.CodeInvalid, field: "method"},
+	{name: "a form instead of JSON", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: "Content-Type: application/x-www-form-urlencoded", status: 415, code: job.CodeInvalid, field: "Content-Type"},
+	{name: "a body that is too large", method: "PUT", path: "/v1/jobs/nightly", body: `{"description":"` + strings.Repeat("x", maxBody) + `"}`, status: 413, code: job.CodeTooLarge, field: "body"},
+	{name: "no body", method: "PUT", path: "/v1/jobs/nightly", status: 400, code: job.CodeInvalid, field: "body"},
+	{name: "broken JSON", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":`, status: 400, code: job.CodeInvalid, field: "body"},
+	{name: "two JSON values", method: "PUT", path: "/v1/jobs/nightly", body: logJob + logJob, status: 400, code: job.CodeInvalid, field: "body"},
+	{name: "a key given twice", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","every":"20s"},"target":{"log":{}}}`, status: 400, code: job.CodeInvalid, field: "body"},
+	{name: "JSON that nests too deep", method: "PUT", path: "/v1/jobs/nightly", body: `{"payload":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, status: 400, code: job.CodeInvalid, field: "body"},
+	{name: "bytes that are not UTF-8", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", "{\"description\":\"caf\xe9\",", 1), status: 400, code: job.CodeInvalid, field: "body"},
+	{name: "a number that no double holds", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"payload":[1e400],`, 1), status: 400, code: job.CodeInvalid, field: "body"},
+	{name: "a whole number with a point", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"retry":{"max_attempts":3.0},`, 1), status: 422, code: job.CodeInvalid, field: "body"},
+	{name: "no attempts", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"retry":{"max_attempts":0},`, 1), status: 422, code: job.CodeInvalid, field: "retry.max_attempts"},
+	{name: "no time for an attempt", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"timeout":"0s",`, 1), status: 422, code: job.CodeInvalid, field: "timeout"},
+	{name: "an execution that is not there", method: "GET", path: "/v1/executions/nightly~20260712T013000Z~v3", status: 404, code: job.CodeNotFound, field: "id"},
+	{name: "a key that is not known", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","zoone":"UTC"},"target":{"log":{}}}`, status: 422, code: job.CodeUnknownField, field: "schedule.zoone"},
+	{name: "a key in the wrong case", method: "PUT", path: "/v1/jobs/nightly", body: `{"Schedule":{"every":"10s"},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid},
+	{name: "a number where text is expected", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":10},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid, field: "schedule.every"},
+	{name: "a duration without unit", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s"},"target":{"log":{}},"retry":{"max_age":"7"}}`, status: 422, code: job.CodeInvalid, field: "retry.max_age"},
+	{name: "a name that can be nobody's", method: "PUT", path: "/v1/jobs/Nightly", body: logJob, status: 422, code: job.CodeInvalid, field: "job"},
+	{name: "an If-Match without quotes", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: "If-Match: 3", status: 422, code: job.CodeInvalid, field: "If-Match"},
+	{name: "an If-None-Match with a revision", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: `If-None-Match: "3"`, status: 422, code: job.CodeInvalid, field: "If-None-Match"},
+	{name: "a query parameter that is not known", method: "GET", path: "/v1/jobs?limits=3", status: 422, code: job.CodeUnknownField, field: "limits"},
+	{name: "a limit out of bounds", method: "GET", path: "/v1/executions?limit=1001", status: 422, code: job.CodeInvalid, field: "limit"},
+	{name: "a status that is none", method: "GET", path: "/v1/executions?status=READY", status: 422, code: job.CodeInvalid, field: "status[0]"},
+	{name: "an id that is none", method: "GET", path: "/v1/executions/nightly", status: 422, code: job.CodeInvalid, field: "id"},
+	{name: "a time that is none", method: "GET", path: "/v1/jobs/nightly/next?after=tomorrow", status: 422, code: job.CodeTimeInvalid, field: "after"},
+	{name: "another origin", method: "POST", path: "/v1/jobs/nightly/run", header: "Sec-Fetch-Site: cross-site", status: 403, code: job.CodeInvalid, field: "Origin"},
+}
+
 func TestARequestThatCannotBeReadIsRefusedByName(t *testing.T) {
-	rows := []struct {
-		name                       string
-		method, path, body, header string
-		status                     int
-		code                       job.Code
-		field                      string
-	}{
-		{name: "a path that is nothing", method: "GET", path: "/v2/jobs", status: 404, code: job.CodeNotFound, field: "path"},
-		{name: "a method that a path does not take", method: "PATCH", path: "/v1/jobs/nightly", body: logJob, status: 405, code: job.CodeInvalid, field: "method"},
-		{name: "a form instead of JSON", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: "Content-Type: application/x-www-form-urlencoded", status: 415, code: job.CodeInvalid, field: "Content-Type"},
-		{name: "a body that is too large", method: "PUT", path: "/v1/jobs/nightly", body: `{"description":"` + strings.Repeat("x", maxBody) + `"}`, status: 413, code: job.CodeTooLarge, field: "body"},
-		{name: "no body", method: "PUT", path: "/v1/jobs/nightly", status: 400, code: job.CodeInvalid, field: "body"},
-		{name: "broken JSON", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":`, status: 400, code: job.CodeInvalid, field: "body"},
-		{name: "two JSON values", method: "PUT", path: "/v1/jobs/nightly", body: logJob + logJob, status: 400, code: job.CodeInvalid, field: "body"},
-		{name: "a key given twice", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","every":"20s"},"target":{"log":{}}}`, status: 400, code: job.CodeInvalid, field: "body"},
-		{name: "JSON that nests too deep", method: "PUT", path: "/v1/jobs/nightly", body: `{"payload":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, status: 400, code: job.CodeInvalid, field: "body"},
-		{name: "bytes that are not UTF-8", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", "{\"description\":\"caf\xe9\",", 1), status: 400, code: job.CodeInvalid, field: "body"},
-		{name: "a number that no double holds", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"payload":[1e400],`, 1), status: 400, code: job.CodeInvalid, field: "body"},
-		{name: "a whole number with a point", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"retry":{"max_attempts":3.0},`, 1), status: 422, code: job.CodeInvalid, field: "body"},
-		{name: "no attempts", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"retry":{"max_attempts":0},`, 1), status: 422, code: job.CodeInvalid, field: "retry.max_attempts"},
-		{name: "no time for an attempt", method: "PUT", path: "/v1/jobs/nightly", body: strings.Replace(logJob, "{", `{"timeout":"0s",`, 1), status: 422, code: job.CodeInvalid, field: "timeout"},
-		{name: "an execution that is not there", method: "GET", path: "/v1/executions/nightly~20260712T013000Z~v3", status: 404, code: job.CodeNotFound, field: "id"},
-		{name: "a key that is not known", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s","zoone":"UTC"},"target":{"log":{}}}`, status: 422, code: job.CodeUnknownField, field: "schedule.zoone"},
-		{name: "a key in the wrong case", method: "PUT", path: "/v1/jobs/nightly", body: `{"Schedule":{"every":"10s"},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid},
-		{name: "a number where text is expected", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":10},"target":{"log":{}}}`, status: 422, code: job.CodeInvalid, field: "schedule.every"},
-		{name: "a duration without unit", method: "PUT", path: "/v1/jobs/nightly", body: `{"schedule":{"every":"10s"},"target":{"log":{}},"retry":{"max_age":"7"}}`, status: 422, code: job.CodeInvalid, field: "retry.max_age"},
-		{name: "a name that can be nobody's", method: "PUT", path: "/v1/jobs/Nightly", body: logJob, status: 422, code: job.CodeInvalid, field: "job"},
-		{name: "an If-Match without quotes", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: "If-Match: 3", status: 422, code: job.CodeInvalid, field: "If-Match"},
-		{name: "an If-None-Match with a revision", method: "PUT", path: "/v1/jobs/nightly", body: logJob, header: `If-None-Match: "3"`, status: 422, code: job.CodeInvalid, field: "If-None-Match"},
-		{name: "a query parameter that is not known", method: "GET", path: "/v1/jobs?limits=3", status: 422, code: job.CodeUnknownField, field: "limits"},
-		{name: "a limit out of bounds", method: "GET", path: "/v1/executions?limit=1001", status: 422, code: job.CodeInvalid, field: "limit"},
-		{name: "a status that is none", method: "GET", path: "/v1/executions?status=READY", status: 422, code: job.CodeInvalid, field: "status[0]"},
-		{name: "an id that is none", method: "GET", path: "/v1/executions/nightly", status: 422, code: job.CodeInvalid, field: "id"},
-		{name: "a time that is none", method: "GET", path: "/v1/jobs/nightly/next?after=tomorrow", status: 422, code: job.CodeTimeInvalid, field: "after"},
-		{name: "another origin", method: "POST", path: "/v1/jobs/nightly/run", header: "Sec-Fetch-Site: cross-site", status: 403, code: job.CodeInvalid, field: "Origin"},
-	}
-	for _, row := range rows {
+	for _, row := range unreadable {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t)
 			var headers []string

@@ -135,55 +135,57 @@ func TestAMisfireMayBeItsPolicyAlone(t *testing.T) {
 	}
 }
 
+// faulty are files that are refused, each with where.
+var faulty = []struct {
+	name string
+	file string
+	want []string // "line code field", in order
+}{
+	{"for a key that is not known", "job: a\n" + every + "timeuot: 3s\n", []string{"4 UNKNOWN_FIELD timeuot"}},
+	{"for a key that is not known further down", "job: a\nschedule:\n  every: 10s\n  zome: UTC\ntarget: {log: {}}\n", []string{"4 UNKNOWN_FIELD schedule.zome"}},
+	{"for a key given twice", "job: a\n" + every + "job: b\n", []string{"4 INVALID job"}},
+	{"for a key given twice in the payload", "job: a\n" + every + "payload:\n  x: 1\n  x: 2\n", []string{"6 INVALID x"}},
+	{"for a duration without unit", "job: a\n" + every + "timeout: 90\n", []string{"4 INVALID timeout"}},
+	{"for a time without offset", "job: a\nschedule:\n  every: 10s\n  start: 2026-07-12T03:30:00\ntarget: {log: {}}\n", []string{"4 TIME_INVALID schedule.start"}},
+	{"for a number where text is expected", "job: 7\n" + every, []string{"1 INVALID job"}},
+	{"for text where a number is expected", "job: a\n" + every + "retry: {max_attempts: many}\n", []string{"4 INVALID retry.max_attempts"}},
+	{"for text where true or false is expected", "job: a\n" + every + "paused: yes\n", []string{"4 INVALID paused"}},
+	{"for a list where keys are expected", "job: a\nschedule: [10s]\ntarget: {log: {}}\n", []string{"2 INVALID schedule"}},
+	{"for a bare word as file", "hello\n", []string{"1 INVALID job"}},
+	{"for everything at once", "job: a\nschedul: {every: 10s}\ntarget: {log: {}}\ntimeout: soon\n---\njob: b\n" + every + "pool: 3\n",
+		[]string{"2 UNKNOWN_FIELD schedul", "4 INVALID timeout", "9 INVALID pool"}},
+	{"for a rule of the definition", "job: a\n" + every + "timeout: 13h\n", []string{"4 INVALID timeout"}},
+	{"for a name that is no name", "job: A b\n" + every, []string{"1 INVALID job"}},
+	{"for a job without name", every, []string{"1 INVALID job"}},
+	{"for a cron expression", "job: a\nschedule:\n  zone: UTC\n  cron: 61 * * * *\ntarget: {log: {}}\n", []string{"4 SCHEDULE_INVALID minute"}},
+	{"for a zone", "job: a\nschedule:\n  cron: 1 * * * *\n  zone: Europe/Atlantis\ntarget: {log: {}}\n", []string{"4 ZONE_UNKNOWN zone"}},
+	{"for a rule and a schedule together", "job: a\nschedule:\n  cron: 61 * * * *\ntarget: {}\n", []string{"4 INVALID target", "3 SCHEDULE_INVALID minute"}},
+	{"for two kinds of schedule", "job: a\nschedule: {every: 10s, cron: \"* * * * *\"}\ntarget: {log: {}}\n", []string{"2 SCHEDULE_INVALID schedule"}},
+	{"for a feature that is not built", "job: a\n" + every + "suspend_after: 3\n", []string{"4 NOT_SUPPORTED suspend_after"}},
+	{"for a limit in whatever form", "job: a\n" + every + "limits: {per_minute: 5}\n", []string{"4 NOT_SUPPORTED limits"}},
+	{"for a limit as text", "job: a\n" + every + "limits: acme\n", []string{"4 NOT_SUPPORTED limits"}},
+	{"for a suspension in another form", "job: a\n" + every + "suspend_after: {failures: 3}\n", []string{"4 NOT_SUPPORTED suspend_after"}},
+	{"for a concurrency by number", "job: a\n" + every + "concurrency: 2\n", []string{"4 NOT_SUPPORTED concurrency"}},
+	{"for a concurrency by keys", "job: a\n" + every + "concurrency: {max: 2}\n", []string{"4 NOT_SUPPORTED concurrency"}},
+	{"for zeros that would mean the default", "job: a\n" + every + "timeout: 0s\nretry: {max_attempts: 0, base: 0s, max: 0, max_age: 0s, max_lost: 0}\nmisfire: {max: 0, tolerance: 0s}\n",
+		[]string{"4 INVALID timeout", "5 INVALID retry.max_attempts", "5 INVALID retry.base", "5 INVALID retry.max", "5 INVALID retry.max_age", "5 INVALID retry.max_lost",
+			"6 INVALID misfire.max", "6 INVALID misfire.tolerance"}},
+	{"for an interval of nothing", "job: a\nschedule: {every: 0s}\ntarget: {log: {}}\n", []string{"2 INVALID schedule.every"}},
+	{"for jitter, once", "job: a\nschedule:\n  every: 10s\n  jitter: 3s\ntarget: {log: {}}\n", []string{"4 NOT_SUPPORTED schedule.jitter"}},
+	{"for a cron expression without quotes", "job: a\nschedule:\n  cron: */5 * * * *\n", []string{"3 INVALID file"}},
+	{"for broken YAML", "job: a\nschedule: {every: 10s\ntarget: x\n", []string{"3 INVALID file"}},
+	{"for an alias to nothing", "job: a\n" + every + "pool: *p\n", []string{"4 INVALID file"}},
+	{"for a value that contains itself", "job: a\n" + every + "payload: &x [*x]\n", []string{"4 INVALID file"}},
+	{"for a tag", "job: a\n" + every + "pool: !!str x\n", []string{"4 INVALID file"}},
+	{"for a payload that is too large", "job: a\n" + every + "payload: " + strings.Repeat("x", 33<<10) + "\n", []string{"4 TOO_LARGE payload"}},
+	{"for bytes that are not UTF-8", "job: a\n" + every + "description: \"caf\xe9\"\n", []string{"4 INVALID file"}},
+	{"for a zero byte", "job: a\n" + every + "description: \"a\x00b\"\n", []string{"4 INVALID file"}},
+	{"for UTF-16", "\xff\xfej\x00o\x00b\x00", []string{"1 INVALID file"}},
+	{"for a number that JSON has not", "job: a\n" + every + "payload: {x: .inf}\n", []string{"4 INVALID payload"}},
+}
+
 func TestAFileIsRefusedWithTheLine(t *testing.T) {
-	rows := []struct {
-		name string
-		file string
-		want []string // "line code field", in order
-	}{
-		{"for a key that is not known", "job: a\n" + every + "timeuot: 3s\n", []string{"4 UNKNOWN_FIELD timeuot"}},
-		{"for a key that is not known further down", "job: a\nschedule:\n  every: 10s\n  zome: UTC\ntarget: {log: {}}\n", []string{"4 UNKNOWN_FIELD schedule.zome"}},
-		{"for a key given twice", "job: a\n" + every + "job: b\n", []string{"4 INVALID job"}},
-		{"for a key given twice in the payload", "job: a\n" + every + "payload:\n  x: 1\n  x: 2\n", []string{"6 INVALID x"}},
-		{"for a duration without unit", "job: a\n" + every + "timeout: 90\n", []string{"4 INVALID timeout"}},
-		{"for a time without offset", "job: a\nschedule:\n  every: 10s\n  start: 2026-07-12T03:30:00\ntarget: {log: {}}\n", []string{"4 TIME_INVALID schedule.start"}},
-		{"for a number where text is expected", "job: 7\n" + every, []string{"1 INVALID job"}},
-		{"for text where a number is expected", "job: a\n" + every + "retry: {max_attempts: many}\n", []string{"4 INVALID retry.max_attempts"}},
-		{"for text where true or false is expected", "job: a\n" + every + "paused: yes\n", []string{"4 INVALID paused"}},
-		{"for a list where keys are expected", "job: a\nschedule: [10s]\ntarget: {log: {}}\n", []string{"2 INVALID schedule"}},
-		{"for a bare word as file", "hello\n", []string{"1 INVALID job"}},
-		{"for everything at once", "job: a\nschedul: {every: 10s}\ntarget: {log: {}}\ntimeout: soon\n---\njob: b\n" + every + "pool: 3\n",
-			[]string{"2 UNKNOWN_FIELD schedul", "4 INVALID timeout", "9 INVALID pool"}},
-		{"for a rule of the definition", "job: a\n" + every + "timeout: 13h\n", []string{"4 INVALID timeout"}},
-		{"for a name that is no name", "job: A b\n" + every, []string{"1 INVALID job"}},
-		{"for a job without name", every, []string{"1 INVALID job"}},
-		{"for a cron expression", "job: a\nschedule:\n  zone: UTC\n  cron: 61 * * * *\ntarget: {log: {}}\n", []string{"4 SCHEDULE_INVALID minute"}},
-		{"for a zone", "job: a\nschedule:\n  cron: 1 * * * *\n  zone: Europe/Atlantis\ntarget: {log: {}}\n", []string{"4 ZONE_UNKNOWN zone"}},
-		{"for a rule and a schedule together", "job: a\nschedule:\n  cron: 61 * * * *\ntarget: {}\n", []string{"4 INVALID target", "3 SCHEDULE_INVALID minute"}},
-		{"for two kinds of schedule", "job: a\nschedule: {every: 10s, cron: \"* * * * *\"}\ntarget: {log: {}}\n", []string{"2 SCHEDULE_INVALID schedule"}},
-		{"for a feature that is not built", "job: a\n" + every + "suspend_after: 3\n", []string{"4 NOT_SUPPORTED suspend_after"}},
-		{"for a limit in whatever form", "job: a\n" + every + "limits: {per_minute: 5}\n", []string{"4 NOT_SUPPORTED limits"}},
-		{"for a limit as text", "job: a\n" + every + "limits: acme\n", []string{"4 NOT_SUPPORTED limits"}},
-		{"for a suspension in another form", "job: a\n" + every + "suspend_after: {failures: 3}\n", []string{"4 NOT_SUPPORTED suspend_after"}},
-		{"for a concurrency by number", "job: a\n" + every + "concurrency: 2\n", []string{"4 NOT_SUPPORTED concurrency"}},
-		{"for a concurrency by keys", "job: a\n" + every + "concurrency: {max: 2}\n", []string{"4 NOT_SUPPORTED concurrency"}},
-		{"for zeros that would mean the default", "job: a\n" + every + "timeout: 0s\nretry: {max_attempts: 0, base: 0s, max: 0, max_age: 0s, max_lost: 0}\nmisfire: {max: 0, tolerance: 0s}\n",
-			[]string{"4 INVALID timeout", "5 INVALID retry.max_attempts", "5 INVALID retry.base", "5 INVALID retry.max", "5 INVALID retry.max_age", "5 INVALID retry.max_lost",
-				"6 INVALID misfire.max", "6 INVALID misfire.tolerance"}},
-		{"for an interval of nothing", "job: a\nschedule: {every: 0s}\ntarget: {log: {}}\n", []string{"2 INVALID schedule.every"}},
-		{"for jitter, once", "job: a\nschedule:\n  every: 10s\n  jitter: 3s\ntarget: {log: {}}\n", []string{"4 NOT_SUPPORTED schedule.jitter"}},
-		{"for a cron expression without quotes", "job: a\nschedule:\n  cron: */5 * * * *\n", []string{"3 INVALID file"}},
-		{"for broken YAML", "job: a\nschedule: {every: 10s\ntarget: x\n", []string{"3 INVALID file"}},
-		{"for an alias to nothing", "job: a\n" + every + "pool: *p\n", []string{"4 INVALID file"}},
-		{"for a value that contains itself", "job: a\n" + every + "payload: &x [*x]\n", []string{"4 INVALID file"}},
-		{"for a tag", "job: a\n" + every + "pool: !!str x\n", []string{"4 INVALID file"}},
-		{"for a payload that is too large", "job: a\n" + every + "payload: " + strings.Repeat("x", 33<<10) + "\n", []string{"4 TOO_LARGE payload"}},
-		{"for bytes that are not UTF-8", "job: a\n" + every + "description: \"caf\xe9\"\n", []string{"4 INVALID file"}},
-		{"for a zero byte", "job: a\n" + every + "description: \"a\x00b\"\n", []string{"4 INVALID file"}},
-		{"for UTF-16", "\xff\xfej\x00o\x00b\x00", []string{"1 INVALID file"}},
-		{"for a number that JSON has not", "job: a\n" + every + "payload: {x: .inf}\n", []string{"4 INVALID payload"}},
-	}
-	for _, row := range rows {
+	for _, row := range faulty {
 		t.Run(row.name, func(t *testing.T) {
 			entries, err := Parse("jobs.yaml", []byte(row.file))
 			var faults Faults
