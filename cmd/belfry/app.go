@@ -30,18 +30,38 @@ type app struct {
 
 // run carries out one command line and tells the exit code.
 func run(ctx context.Context, a *app, args []string) int {
+	answer := &written{to: a.out}
+	a.out = answer
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
+	if err == nil && answer.err != nil {
+		err = fmt.Errorf("the answer could not be written: %w", answer.err)
+	}
 	if err == nil {
 		return exitOK
 	}
 	// A flag that is none ends the reading of flags before --json is met.
 	a.json = a.json || slices.Contains(args, "--json")
 	return a.report(err, root.Name())
+}
+
+// written remembers the first error of what is written through it: a text that
+// was cut off must not end as a success.
+type written struct {
+	to  io.Writer
+	err error
+}
+
+func (w *written) Write(data []byte) (int, error) {
+	n, err := w.to.Write(data)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 func (a *app) root() *cobra.Command {
