@@ -71,6 +71,7 @@ cover: ## Statement coverage of the short tests, by package
 
 # What Lambda starts is called bootstrap. Without paths, build ids and stamps the
 # same sources give the same bytes, so that only what changed is deployed.
+# The architecture is the settings', or ARCH=x86_64 from the environment.
 ARCH      ?= $(shell sed -n 's/^architecture: *//p' infra/belfry.yaml)
 GOARCH_OF  = $(if $(filter x86_64,$(ARCH)),amd64,arm64)
 STATIC     = CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH_OF) $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid='
@@ -95,6 +96,9 @@ need-cdk:
 
 synth: need-cdk ## Synthesize all stacks into cdk.out/; fails on review findings and on anything to be looked up
 	infra/node_modules/.bin/cdk synth --quiet $(CDKFLAGS)
+
+synth.clone: ## Synthesize in a fresh clone of what is committed, as a newcomer does
+	rm -rf build/clone && git clone -q . build/clone && $(MAKE) -C build/clone synth && test -f build/clone/cdk.out/manifest.json && rm -rf build/clone
 
 infra-test: need-cfn-lint ## The tests of the CDK app: settings, properties, golden templates, review rules, rights, cfn-lint
 	CFN_LINT=$(CURDIR)/build/cfn-lint/bin/cfn-lint $(GO) test -C infra ./...

@@ -27,7 +27,7 @@ func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "infra:", err)
 		jsii.Close()
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is the main
 	}
 }
 
@@ -50,6 +50,9 @@ func run() error {
 	}
 	s, pools, err := settings.Read(os.DirFS(filepath.Dir(file)), filepath.Base(file), context)
 	if err != nil {
+		return err
+	}
+	if err := checkMachine(built, s.Architecture, programs...); err != nil {
 		return err
 	}
 	stacks.Build(app, parts.Installation{Settings: s, Pools: pools, Built: built})

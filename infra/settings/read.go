@@ -55,8 +55,15 @@ func parse(document []byte, context Lookup) (Settings, error) {
 	if !known {
 		return s, refusal("profile", named.Profile, "small or large", "is no profile")
 	}
-	if err := yaml.UnmarshalWithOptions(document, &s, yaml.Strict()); err != nil {
-		return s, fmt.Errorf("not settings:\n%w", err)
+	// A document without a key would set everything to nothing.
+	var anything any
+	if err := yaml.Unmarshal(document, &anything); err != nil {
+		return s, fmt.Errorf("not YAML:\n%w", err)
+	}
+	if anything != nil {
+		if err := yaml.UnmarshalWithOptions(document, &s, yaml.Strict()); err != nil {
+			return s, fmt.Errorf("not settings:\n%w", err)
+		}
 	}
 	for _, k := range Keys(&s) {
 		if text, said := context(ContextPrefix + k.Path); said {
