@@ -60,7 +60,12 @@ func (t *town) open(ctx context.Context, backend *localaws.Backend, config aws.C
 	config.HTTPClient = t.calls
 	t.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
 	t.Installation = functions.New(assemble.New(t.clients, t.settings), assemble.Environment{Version: "bench"})
-	if err := t.Ensure(ctx, t.clients); err != nil {
+	err := t.Ensure(ctx, t.clients)
+	if err == nil {
+		// An installation writes its first layout once; no figure is about that.
+		_, err = t.Store.Layouts(ctx)
+	}
+	if err != nil {
 		return errors.Join(err, backend.Close())
 	}
 	return nil
