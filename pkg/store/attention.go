@@ -55,7 +55,7 @@ func (s *Store) Attention(ctx context.Context, tenant string, reviews bool, curs
 		ExpressionAttributeValues: item{":pk": text(partition)}, ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit)),
 		ExclusiveStartKey: from, ReturnConsumedCapacity: s.capacity()})
 	if err != nil {
-		return nil, "", fault("list what needs attention", err)
+		return nil, "", pageFault("list what needs attention", cursor, err)
 	}
 	s.meter("attention", out.ConsumedCapacity)
 	var entries []AttentionEntry

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
@@ -80,12 +82,26 @@ func encodeStart(last item) string {
 	return base64.RawURLEncoding.EncodeToString(encoded)
 }
 
+func foreignCursor(cursor string) *job.Error {
+	return &job.Error{Code: job.CodeInvalid, Field: "cursor", Value: job.Shorten(cursor), Message: "the page cursor is not one of ours",
+		Fix: "start from the first page"}
+}
+
+// pageFault is the fault of reading a page. What the service calls invalid in a
+// query that is right without it is the cursor, which came from outside.
+func pageFault(doing, cursor string, err error) error {
+	var api smithy.APIError
+	if cursor != "" && errors.As(err, &api) && api.ErrorCode() == "ValidationException" {
+		return foreignCursor(cursor)
+	}
+	return fault(doing, err)
+}
+
 func decodeStart(start string) (item, error) {
 	if start == "" {
 		return nil, nil
 	}
-	refusal := &job.Error{Code: job.CodeInvalid, Field: "cursor", Value: job.Shorten(start), Message: "the page cursor is not one of ours",
-		Fix: "start from the first page"}
+	refusal := foreignCursor(start)
 	decoded, err := base64.RawURLEncoding.DecodeString(start)
 	if err != nil {
 		return nil, refusal

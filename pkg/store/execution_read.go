@@ -141,6 +141,9 @@ func (s *Store) ListExecutions(ctx context.Context, q job.ExecutionQuery) ([]job
 		if r.text(PartitionKey) != q.Ref.String() {
 			return nil, "", &job.Error{Code: job.CodeInvalid, Field: "cursor", Message: "the page cursor belongs to another list", Fix: "start from the first page"}
 		}
+		if r.text(SortKey) == "" {
+			return nil, "", foreignCursor(q.Cursor)
+		}
 		query.ExpressionAttributeValues[":upto"] = text(min(upto, r.text(SortKey)))
 	}
 	filterStatus(query, q.Statuses)

@@ -37,7 +37,7 @@ func (s *Store) ListJobs(ctx context.Context, tenant, cursor string, limit int) 
 			ExpressionAttributeValues: item{":shard": text(shardOfTenant(tenant, page.Shard))},
 			Limit:                     aws.Int32(int32(limit - len(refs))), ExclusiveStartKey: from, ReturnConsumedCapacity: s.capacity()})
 		if err != nil {
-			return nil, "", fault("list the jobs", err)
+			return nil, "", pageFault("list the jobs", page.Start, err)
 		}
 		s.meter("list jobs", out.ConsumedCapacity)
 		for _, stored := range out.Items {
