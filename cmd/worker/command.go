@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
@@ -101,7 +104,17 @@ func serve(ctx context.Context, f flags, lookup func(string) (string, bool), out
 		return err
 	}
 	log.Info("worker started", slog.Any("pools", pools))
+	agent, _ := lookup("ECS_AGENT_URI")
+	// What still runs while it drains is protected, too.
+	protected, unprotect := context.WithCancel(context.WithoutCancel(ctx))
+	defer unprotect()
+	var platform sync.WaitGroup
+	platform.Go(func() {
+		(&protection{agent: agent, running: w.Running, clock: clock.System{}, client: &http.Client{}, log: log}).run(protected)
+	})
 	err = w.Run(ctx)
+	unprotect()
+	platform.Wait()
 	log.Info("worker stopped")
 	return err
 }

@@ -3,6 +3,7 @@ package parts
 import (
 	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
@@ -53,6 +54,16 @@ func NewWorkerPool(cluster awsecs.Cluster, network Network, i Installation, pool
 	return WorkerPool{Role: task.TaskRole(), Service: service}
 }
 
+// GrantProtection lets the workers say that they are not to be stopped while
+// they run something: the platform would give them two minutes.
+func (p WorkerPool) GrantProtection(cluster awsecs.Cluster) {
+	tasks := cluster.Stack().FormatArn(&awscdk.ArnComponents{Service: jsii.String("ecs"), Resource: jsii.String("task"),
+		ResourceName: jsii.String(*cluster.ClusterName() + "/*")})
+	awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{Grantee: p.Role, ResourceArns: &[]*string{tasks},
+		Actions: jsii.Strings("ecs:GetTaskProtection", "ecs:UpdateTaskProtection")})
+	Accept(p.Service.TaskDefinition(), "AwsSolutions-IAM5", "A worker's task has no name before it runs; the cluster holds nothing but workers.")
+}
+
 func (i Installation) platform() *awsecs.RuntimePlatform {
 	of := awsecs.CpuArchitecture_ARM64()
 	if i.Settings.Architecture == "x86_64" {
@@ -85,7 +96,7 @@ func (i Installation) secrets(scope constructs.Construct) *map[string]awsecs.Sec
 	return &map[string]awsecs.Secret{"BELFRY_WEBHOOK_SECRET": awsecs.Secret_FromSecretsManager(secret, nil)}
 }
 
-// ServiceName is the name of a pool's service, its alarms' first word.
+// workerWord is the last part of the name of a pool's service.
 func (i Installation) workerWord(pool dispatch.Pool) string {
 	return "worker-" + strings.ReplaceAll(pool.Name, ".", "_")
 }

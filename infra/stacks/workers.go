@@ -23,6 +23,7 @@ func newWorkers(app constructs.Construct, i parts.Installation, d *Data, pools d
 	for _, pool := range pools {
 		made := parts.NewWorkerPool(cluster, network, i, pool)
 		grantWorker(i, made.Role, d, pool.Name)
+		made.GrantProtection(cluster)
 	}
 	return w
 }

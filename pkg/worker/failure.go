@@ -125,8 +125,13 @@ func (w *Worker) work(ctx context.Context, a *execute.Attempt) (f *lifecycle.Fai
 			f = &lifecycle.Failure{Class: lifecycle.PanicClass, Code: CodeHandlerPanic, Text: bounded(fmt.Sprintf("%v\n%s", r, stackOfPanic()))}
 		}
 	}()
+	w.running.Add(1)
+	defer w.running.Add(-1)
 	return FailureOf(h(ctx, NewAttempt(ctx, a, w.log)))
 }
+
+// Running is how many handlers run in this process at the moment.
+func (w *Worker) Running() int { return int(w.running.Load()) }
 
 // stackOfPanic is the stack without the frames of the runtime and of the
 // recovering itself, which say nothing.

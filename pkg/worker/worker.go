@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/clock"
@@ -59,6 +60,7 @@ type Worker struct {
 	clock       execute.Clock
 	handlers    map[string]Handler
 	refusal     error // of the first registration that was refused
+	running     atomic.Int64
 }
 
 // New makes a worker. The error names the option that is missing or out of
