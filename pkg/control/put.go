@@ -239,7 +239,7 @@ func sameDefinition(a, b job.Definition) bool {
 // span that both lists of coming times cover.
 func compareSchedules(head *job.Head, next *schedule.Plan, enabled bool, now time.Time) (appear, vanish []time.Time) {
 	var before, after []time.Time
-	if old, err := schedule.Compile(head.Schedule, head.Anchor); err == nil && head.State == job.Enabled {
+	if old, err := schedule.Compile(head.Schedule, head.Anchor); err == nil && head.StateAt(now) == job.Enabled {
 		before = old.Between(now, farFuture, compareTimes)
 	}
 	if enabled {

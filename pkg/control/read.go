@@ -29,6 +29,7 @@ func (s *Service) Get(ctx context.Context, ref job.Ref) (*JobView, error) {
 		return nil, err
 	}
 	view := &JobView{Head: *head}
+	view.Head.State = head.StateAt(s.Clock.Now())
 	if rev != nil {
 		view.Definition = rev.Definition
 	}
@@ -43,7 +44,9 @@ func (s *Service) List(ctx context.Context, tenant, cursor string, limit int) ([
 		return nil, "", err
 	}
 	kept := heads[:0]
+	now := s.Clock.Now()
 	for _, h := range heads {
+		h.State = h.StateAt(now)
 		if h.State != job.Deleted {
 			kept = append(kept, h)
 		}
@@ -109,8 +112,9 @@ func (s *Service) GetExecution(ctx context.Context, ref job.Ref, key job.Key) (*
 }
 
 // ListExecutions pages through executions, newest scheduled time first: of one
-// job, or of the whole tenant when no job is named. Times that
-// have not come are left out unless upcoming is set or a status asks for them.
+// job, or of the whole tenant when no job is named. Times that have not come are
+// left out unless upcoming is set or a status asks for them. A deleted job keeps
+// its list; a job that was never made is not found.
 func (s *Service) ListExecutions(ctx context.Context, q ExecutionQuery, upcoming bool) ([]job.Execution, string, error) {
 	now := s.Clock.Now()
 	if !upcoming && q.Before.IsZero() && !asksScheduled(q.Statuses) {
@@ -122,7 +126,15 @@ func (s *Service) ListExecutions(ctx context.Context, q ExecutionQuery, upcoming
 		}
 		return s.Lists.Recent(ctx, q.Ref.Tenant, q)
 	}
-	return s.Lists.ListExecutions(ctx, q)
+	found, next, err := s.Lists.ListExecutions(ctx, q)
+	if err == nil && len(found) == 0 && q.Cursor == "" {
+		head, headErr := s.Jobs.Head(ctx, q.Ref)
+		if headErr == nil && head == nil {
+			headErr = notFound(q.Ref)
+		}
+		err = headErr
+	}
+	return found, next, err
 }
 
 func asksScheduled(statuses []job.Status) bool {

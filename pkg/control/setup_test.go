@@ -151,17 +151,21 @@ func (d *desk) audit() []string {
 
 // situations are ways for the job to be in each state before a verb.
 var situations = map[string]func(d *desk){
-	"absent":    func(*desk) {},
-	"enabled":   func(d *desk) { d.put(daily()) },
-	"paused":    func(d *desk) { d.put(daily()); _, err := d.Pause(d.Context(), d.ref, "ada"); d.must(err) },
-	"suspended": func(d *desk) { d.put(daily()); d.setState(job.Suspended) },
-	"broken":    func(d *desk) { d.put(daily()); d.setState(job.Broken) },
-	"completed": func(d *desk) {
-		once := daily()
-		once.Schedule = job.Schedule{At: time.Now().Add(2 * time.Minute)}
-		d.put(once)
-	},
-	"deleted": func(d *desk) { d.put(daily()); _, err := d.Delete(d.Context(), d.ref, "ada", 0); d.must(err) },
+	"absent":          func(*desk) {},
+	"enabled":         func(d *desk) { d.put(daily()) },
+	"paused":          func(d *desk) { d.put(daily()); _, err := d.Pause(d.Context(), d.ref, "ada"); d.must(err) },
+	"suspended":       func(d *desk) { d.put(daily()); d.setState(job.Suspended) },
+	"broken":          func(d *desk) { d.put(daily()); d.setState(job.Broken) },
+	"completed":       func(d *desk) { d.put(once()); time.Sleep(3 * time.Minute) },
+	"completed ahead": func(d *desk) { d.put(once()) }, // made, and its time has not come
+	"deleted":         func(d *desk) { d.put(daily()); _, err := d.Delete(d.Context(), d.ref, "ada", 0); d.must(err) },
+}
+
+// once is daily at a single time, inside the horizon.
+func once() job.Definition {
+	definition := daily()
+	definition.Schedule = job.Schedule{At: time.Now().Add(2 * time.Minute)}
+	return definition
 }
 
 // edited is daily with other content.

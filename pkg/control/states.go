@@ -19,7 +19,7 @@ func (s *Service) Pause(ctx context.Context, ref job.Ref, actor string) (*job.He
 		if head.State == job.Paused {
 			return plan{settled: true}, nil
 		}
-		if !lifecycle.Allowed(lifecycle.JobArrows, head.State, job.Paused) || head.State == job.Completed {
+		if !lifecycle.Allowed(lifecycle.JobArrows, head.State, job.Paused) || head.StateAt(now) == job.Completed {
 			return plan{}, stateConflict(head, "pause", "there is nothing left to pause")
 		}
 		next := raised(*head, actor, now, true)
@@ -37,7 +37,7 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string) (*job.H
 		if head == nil || head.State == job.Deleted {
 			return plan{}, notFound(ref)
 		}
-		if head.State == job.Enabled {
+		if head.StateAt(now) == job.Enabled {
 			return plan{settled: true}, nil
 		}
 		if !lifecycle.Allowed(lifecycle.JobArrows, head.State, job.Enabled) || head.State == job.Completed {

@@ -20,23 +20,28 @@ type answer struct {
 // table says what each verb does in each situation.
 var table = map[string]map[string]answer{
 	"pause": {
-		"absent": {code: job.CodeNotFound}, "deleted": {code: job.CodeNotFound}, "completed": {code: job.CodeStateConflict},
+		"completed ahead": {state: job.Paused, raised: 1},
+		"absent":          {code: job.CodeNotFound}, "deleted": {code: job.CodeNotFound}, "completed": {code: job.CodeStateConflict},
 		"enabled": {state: job.Paused, raised: 1}, "paused": {state: job.Paused}, "suspended": {state: job.Paused, raised: 1}, "broken": {state: job.Paused, raised: 1},
 	},
 	"resume": {
-		"absent": {code: job.CodeNotFound}, "deleted": {code: job.CodeNotFound}, "completed": {code: job.CodeStateConflict},
+		"completed ahead": {state: job.Completed},
+		"absent":          {code: job.CodeNotFound}, "deleted": {code: job.CodeNotFound}, "completed": {code: job.CodeStateConflict},
 		"enabled": {state: job.Enabled}, "paused": {state: job.Enabled, raised: 1}, "suspended": {state: job.Enabled, raised: 1}, "broken": {state: job.Enabled, raised: 1},
 	},
 	"delete": {
-		"absent": {code: job.CodeNotFound}, "deleted": {state: job.Deleted}, "completed": {state: job.Deleted, raised: 1},
+		"completed ahead": {state: job.Deleted, raised: 1},
+		"absent":          {code: job.CodeNotFound}, "deleted": {state: job.Deleted}, "completed": {state: job.Deleted, raised: 1},
 		"enabled": {state: job.Deleted, raised: 1}, "paused": {state: job.Deleted, raised: 1}, "suspended": {state: job.Deleted, raised: 1}, "broken": {state: job.Deleted, raised: 1},
 	},
 	"edit": {
-		"absent": {state: job.Enabled, raised: 1}, "deleted": {state: job.Enabled, raised: 1}, "completed": {state: job.Enabled, raised: 1},
+		"completed ahead": {state: job.Enabled, raised: 1},
+		"absent":          {state: job.Enabled, raised: 1}, "deleted": {state: job.Enabled, raised: 1}, "completed": {state: job.Enabled, raised: 1},
 		"enabled": {state: job.Enabled, raised: 1}, "paused": {state: job.Paused, raised: 1}, "suspended": {state: job.Suspended, raised: 1}, "broken": {state: job.Enabled, raised: 1},
 	},
 	"run now": {
-		"absent": {code: job.CodeNotFound}, "deleted": {code: job.CodeNotFound}, "completed": {state: job.Completed},
+		"completed ahead": {state: job.Completed},
+		"absent":          {code: job.CodeNotFound}, "deleted": {code: job.CodeNotFound}, "completed": {state: job.Completed},
 		"enabled": {state: job.Enabled}, "paused": {state: job.Paused}, "suspended": {state: job.Suspended}, "broken": {state: job.Broken},
 	},
 }
@@ -201,6 +206,50 @@ func TestEveryVerbLeavesOneAuditEntry(t *testing.T) {
 		want := []string{"create ada 1", "pause bob 2", "resume bob 3", "delete bob 4", "create ada 5"}
 		if !slices.Equal(got, want) {
 			d.Errorf("the audit says %q, want %q", got, want)
+		}
+	})
+}
+
+func TestAOneOffJobIsEnabledUntilItsTimeAndCanBePausedAndResumed(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.put(once())
+		at := d.head().LastScheduled
+		read := func() job.State {
+			view, err := d.Get(d.Context(), d.ref)
+			d.must(err)
+			return view.Head.State
+		}
+		if state := read(); state != job.Enabled {
+			d.Fatalf("before its time it reads as %s", state)
+		}
+		_, err := d.Pause(d.Context(), d.ref, "bob")
+		d.must(err)
+		if e, err := d.Executions.Execution(d.Context(), d.ref, job.ScheduledKey(at)); err != nil || e.Status != job.Withdrawn {
+			d.Fatalf("paused, its execution is %+v, %v", e, err)
+		}
+		_, err = d.Resume(d.Context(), d.ref, "bob")
+		d.must(err)
+		if e, err := d.Executions.Execution(d.Context(), d.ref, job.ScheduledKey(at)); err != nil || e.Status != job.Scheduled {
+			d.Fatalf("resumed, its execution is %+v, %v", e, err)
+		}
+		time.Sleep(3 * time.Minute)
+		if state := read(); state != job.Completed {
+			d.Fatalf("after its time it reads as %s", state)
+		}
+	})
+}
+
+func TestTheListOfAJobThatWasNeverMadeIsNotFoundAndThatOfADeletedOneIs(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		query := job.ExecutionQuery{Ref: d.ref, Limit: 10}
+		if _, _, err := d.ListExecutions(d.Context(), query, false); job.CodeOf(err) != job.CodeNotFound {
+			d.Fatalf("a job that was never made: %v", err)
+		}
+		d.put(daily())
+		_, err := d.Delete(d.Context(), d.ref, "bob", 0)
+		d.must(err)
+		if _, _, err := d.ListExecutions(d.Context(), query, false); err != nil {
+			d.Fatalf("a deleted job: %v", err)
 		}
 	})
 }

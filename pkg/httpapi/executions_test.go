@@ -87,7 +87,7 @@ func TestListsLeaveOutWhatHasNotComeUnlessAsked(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			w, lists := newWorld(t), &listing{}
+			w, lists := newWorld(t).with(t, "nightly", logJob), &listing{}
 			w.service.Lists = lists
 			answer := w.ask("GET", row.path, "")
 			if got := strings.TrimSpace(answer.Body.String()); got != `{"items":[],"next_cursor":null}` {

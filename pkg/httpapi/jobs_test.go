@@ -81,7 +81,7 @@ func TestTheNextTimeIsTheOneFromNowWhereverTheCursorStands(t *testing.T) {
 	}{
 		"made ahead":                   {job.Head{State: job.Enabled, Schedule: every, NextFireAt: ahead}, "2026-07-12T12:00:10.000Z", "2026-07-12T12:05:10.000Z"},
 		"paused":                       {job.Head{State: job.Paused, Schedule: every}, "", ""},
-		"once, and made ahead":         {job.Head{State: job.Completed, Schedule: job.Schedule{At: once}}, "2026-07-12T12:01:00.000Z", ""},
+		"once, and made ahead":         {job.Head{State: job.Completed, Schedule: job.Schedule{At: once}, LastScheduled: once}, "2026-07-12T12:01:00.000Z", ""},
 		"with a gap to be recorded":    {job.Head{State: job.Enabled, Schedule: every, NextFireAt: noon, Gap: &job.Gap{Then: ahead}}, "2026-07-12T12:00:10.000Z", "2026-07-12T12:05:10.000Z"},
 		"paused with a gap":            {job.Head{State: job.Paused, Schedule: every, NextFireAt: noon, Gap: &job.Gap{}}, "", ""},
 		"with a schedule that is gone": {job.Head{State: job.Enabled, Schedule: job.Schedule{Cron: "x"}, NextFireAt: ahead}, "", "2026-07-12T12:05:10.000Z"},

@@ -13,7 +13,7 @@ import (
 // nextTime is the job's next scheduled time from now. The cursor would be the
 // wrong answer: it lies beyond what has been made ahead.
 func nextTime(h *job.Head, now time.Time) time.Time {
-	if h.State != job.Enabled && h.State != job.Completed {
+	if h.StateAt(now) != job.Enabled {
 		return time.Time{}
 	}
 	compiled, err := schedule.Compile(h.Schedule, h.Anchor)
@@ -32,7 +32,7 @@ func showJob(h *job.Head, now time.Time) client.Job {
 		cursor = h.Gap.Then
 	}
 	return client.Job{
-		Job: h.Job, State: h.State, Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
+		Job: h.Job, State: h.StateAt(now), Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
 		NextFireAt: client.At(nextTime(h, now)), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt),
 		ChangedBy: client.Text(h.ChangedBy), Reason: client.Text(h.Reason), ReasonText: client.Text(lifecycle.Sentence(h.Reason)),
 	}

@@ -43,6 +43,16 @@ type Head struct {
 	Gap  *Gap      // scheduled times that a verb passed over and that still lack their record
 }
 
+// StateAt is the state as people read it at a moment: a job whose last time has
+// been materialised ahead is stored as COMPLETED, and is ENABLED until that time
+// has come.
+func (h *Head) StateAt(now time.Time) State {
+	if h.State == Completed && h.LastScheduled.After(now) {
+		return Enabled
+	}
+	return h.State
+}
+
 // LatePlan is a misfire decision. It is written into the head before it is
 // carried out, because the decision depends on the clock of whoever made it.
 type LatePlan struct {

@@ -54,7 +54,7 @@ var JobArrows = []Arrow[job.State]{
 	{job.Broken, job.Paused, "pause"},
 	{job.Broken, job.Deleted, "delete"},
 	{job.Completed, job.Enabled, "edit"},
-	{job.Completed, job.Paused, "edit of a paused definition"},
+	{job.Completed, job.Paused, "pause before its last time has come, or edit"},
 	{job.Completed, job.Deleted, "delete"},
 	{job.Deleted, job.Enabled, "create again"},
 	{job.Deleted, job.Paused, "create again, paused"},
