@@ -52,9 +52,14 @@ func (s *Store) Heads(ctx context.Context, refs []job.Ref) ([]*job.Head, error) 
 	return heads, nil
 }
 
-// batch reads keys of one table until none is left unprocessed.
+// fruitless is how many answers in a row may process nothing.
+const fruitless = 3
+
+// batch reads keys of one table until none is left unprocessed. A throttled
+// table answers a batch with success and every key unprocessed: the caller is
+// told after a few of these, instead of asking on without a pause.
 func (s *Store) batch(ctx context.Context, operation, table string, keys []item, strong bool, each func(item) error) error {
-	for len(keys) > 0 {
+	for idle := 0; len(keys) > 0; {
 		out, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{ReturnConsumedCapacity: s.capacity(),
 			RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(strong)}}})
 		if err != nil {
@@ -66,7 +71,14 @@ func (s *Store) batch(ctx context.Context, operation, table string, keys []item,
 				return err
 			}
 		}
-		keys = out.UnprocessedKeys[table].Keys
+		left := out.UnprocessedKeys[table].Keys
+		if idle++; len(left) < len(keys) {
+			idle = 0
+		}
+		if idle == fruitless {
+			return &job.Error{Code: job.CodeThrottled, Message: "the store could not read " + operation, Fix: "try again"}
+		}
+		keys = left
 	}
 	return nil
 }
