@@ -56,6 +56,9 @@ func (s Settings) Check(pools dispatch.Pools) error {
 	return errors.Join(faults...)
 }
 
+// longestFunctionName is Lambda's.
+const longestFunctionName = 64
+
 func (s Settings) checkAPI() error {
 	var faults []error
 	if s.API.Authorizer == "jwt" && (s.API.JWTIssuer == "" || len(s.API.JWTAudience) == 0) {
@@ -103,6 +106,12 @@ func (s Settings) checkPools(pools dispatch.Pools) error {
 			"holds "+strconv.Itoa(size)+" bytes, more than a function's environment takes"))
 	}
 	functions := pools.Of(dispatch.KindLambda)
+	for _, p := range functions {
+		if name := s.Prefix + "-work-" + p.Name; len(name) > longestFunctionName {
+			faults = append(faults, refusal("prefix", s.Prefix, strconv.Itoa(longestFunctionName)+" characters with -work- and the pool's name",
+				"makes the function "+name+", a name too long"))
+		}
+	}
 	for _, p := range s.Functions.Pollers {
 		if _, known := functions.Find(p.Pool); !known {
 			faults = append(faults, refusal("functions.pollers", p.Pool, "a pool of kind lambda", "is no pool of kind lambda"))

@@ -136,6 +136,17 @@ func TestPoolsThatNoEnvironmentHoldsAreRefused(t *testing.T) {
 	}
 }
 
+func TestAPoolWhoseFunctionWouldHaveTooLongANameIsRefused(t *testing.T) {
+	prefix, pool := strings.Repeat("a", 30), strings.Repeat("p", 29)
+	for length, refused := range map[int]bool{64: false, 65: true} {
+		file := "pools: [{name: fast-io}, {name: " + pool[:length-36] + "}]"
+		_, _, err := settings.Read(fstest.MapFS{"belfry.yaml": {Data: []byte("pools_file: own.yaml\nprefix: " + prefix)}, "own.yaml": {Data: []byte(file)}}, "belfry.yaml", nothing)
+		if (err != nil) != refused || (refused && !strings.Contains(err.Error(), "64 characters")) {
+			t.Errorf("a name of %d characters: refused with %v, want a refusal: %v", length, err, refused)
+		}
+	}
+}
+
 func TestTheFilesThatShipAreRight(t *testing.T) {
 	files := os.DirFS("..")
 	s, _, err := settings.Read(files, "belfry.yaml", nothing)

@@ -35,7 +35,7 @@ func newAPI(app constructs.Construct, i parts.Installation, d *Data) *API {
 		Authorizer: a.authorizer(i), Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Function"), f.Function,
 			&awsapigatewayv2integrations.HttpLambdaIntegrationProps{PayloadFormatVersion: awsapigatewayv2.PayloadFormatVersion_VERSION_2_0()})})
 	url := a.stage(i, api)
-	awscdk.NewCfnOutput(a.Stack, jsii.String("Url"), &awscdk.CfnOutputProps{Value: url, Description: jsii.String("The address of the API, for the command line's --endpoint.")})
+	awscdk.NewCfnOutput(a.Stack, jsii.String("Url"), &awscdk.CfnOutputProps{Value: url, Description: jsii.String("The address of the API, for the command line's --url.")})
 	return a
 }
 

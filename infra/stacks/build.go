@@ -24,13 +24,24 @@ func Build(app constructs.Construct, i parts.Installation) Stacks {
 	var s Stacks
 	s.Data = newData(app, i)
 	i.Alarms, i.Key = s.Data.Alarms, s.Data.Key
-	s.Core = newCore(app, i, s.Data)
-	s.API = newAPI(app, i, s.Data)
 	if pools := i.Pools.Of(dispatch.KindECS); len(pools) > 0 {
 		s.Workers = newWorkers(app, i, s.Data, pools)
 	}
+	s.Core = newCore(app, i, s.Data)
+	s.API = newAPI(app, i, s.Data)
+	inOrder(s)
 	s.Watch = newWatch(app, i)
 	return s
+}
+
+// inOrder lets an upgrade go from those who read to those who write: workers,
+// then scan, then the API. A message that is newer than its reader would be hidden
+// and come again late.
+func inOrder(s Stacks) {
+	if s.Workers != nil {
+		s.Core.Stack.AddDependency(s.Workers.Stack, jsii.String("Workers read what scan writes."))
+	}
+	s.API.Stack.AddDependency(s.Core.Stack, jsii.String("Workers and scan read what the API writes."))
 }
 
 // stack is one of the installation's stacks. Account and region are those of

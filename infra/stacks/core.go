@@ -39,11 +39,11 @@ func newCore(app constructs.Construct, i parts.Installation, d *Data) *Core {
 	c.scans = parts.NewSignalQueue(c.Stack, "ScanQueue", i, i.Queues().Scan(), oldestScan, signalVisibility)
 	c.failures = parts.NewFailureQueue(c.Stack, i)
 	c.tick(i, d)
-	c.scan(i, d)
+	scan := c.scan(i, d)
 	for _, pool := range i.Pools.Of(dispatch.KindLambda) {
-		c.work(i, d, pool)
+		scan.Node().AddDependency(c.work(i, d, pool).Function)
 	}
-	c.deadLetter(i, d)
+	scan.Node().AddDependency(c.deadLetter(i, d).Function)
 	c.record(i, d)
 	return c
 }
@@ -76,21 +76,23 @@ func (c *Core) minutelyRole(i parts.Installation, group awsscheduler.ScheduleGro
 	return role
 }
 
-func (c *Core) scan(i parts.Installation, d *Data) {
+func (c *Core) scan(i parts.Installation, d *Data) parts.Function {
 	most := i.Settings.Functions.ScanConcurrency
 	f := parts.NewFunction(c.Stack, "Scan", i, parts.FunctionShape{Folder: "scan", Says: "Turns due times into executions.", MemoryMB: 512, Timeout: signalTimeout,
 		Reserved: most, Chains: true}, nil)
 	f.FeedFrom(c.scans, parts.Feed{Batch: 1, Most: most})
 	grantScan(i, f.Role, d)
+	return f
 }
 
-func (c *Core) work(i parts.Installation, d *Data, pool dispatch.Pool) {
+func (c *Core) work(i parts.Installation, d *Data, pool dispatch.Pool) parts.Function {
 	f := parts.NewFunction(c.Stack, "Work-"+pool.Name, i, parts.FunctionShape{Folder: "work", Pool: pool.Name, Says: "Runs the executions of the pool " + pool.Name + ".",
 		MemoryMB: pool.MemoryMB, Timeout: parts.WorkTimeout(pool), Chains: true, Secrets: true}, nil)
 	queues := d.Work[pool.Name]
 	f.FeedFrom(queues.Main, parts.Feed{Batch: pool.Batch, Most: pool.MaxConcurrency, Pollers: pollers(i.Settings.Functions.Pollers, pool.Name)})
 	f.FeedFrom(queues.Isolation, parts.Feed{Batch: 1, Most: pool.Isolation})
 	grantWork(i, f.Role, d, pool.Name)
+	return f
 }
 
 func pollers(all settings.Pollers, pool string) *settings.Poller {
@@ -102,13 +104,14 @@ func pollers(all settings.Pollers, pool string) *settings.Poller {
 	return nil
 }
 
-func (c *Core) deadLetter(i parts.Installation, d *Data) {
+func (c *Core) deadLetter(i parts.Installation, d *Data) parts.Function {
 	f := parts.NewFunction(c.Stack, "DeadLetter", i, parts.FunctionShape{Folder: "deadletter", Says: "Takes up what was received too often.", MemoryMB: 256,
 		Timeout: parts.DeadLetterTimeout, Chains: true}, nil)
 	for _, pool := range i.Pools {
 		f.FeedFrom(d.Work[pool.Name].DeadLetter, parts.Feed{Batch: 10, Most: 2})
 	}
 	grantDeadLetter(i, f.Role, d)
+	return f
 }
 
 func (c *Core) record(i parts.Installation, d *Data) {

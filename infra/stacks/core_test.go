@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 )
@@ -210,6 +212,21 @@ func TestFunctionsAreToldWhatTheyCanRead(t *testing.T) {
 			if !known[name] {
 				t.Errorf("%s is told %s, which nothing reads", f.ID, name)
 			}
+		}
+	}
+}
+
+func TestAnUpgradeGoesFromReadersToWriters(t *testing.T) {
+	i := installed(t, "profile: small")
+	for of, before := range map[string]string{"core": "workers", "api": "core", "workers": "data"} {
+		if !slices.ContainsFunc(*i[of].Stack.Dependencies(), func(s awscdk.Stack) bool { return *s.StackName() == "belfry-"+before }) {
+			t.Errorf("%s is deployed without waiting for %s", of, before)
+		}
+	}
+	after := text(i.named(t, "AWS::Lambda::Function", "FunctionName", "belfry-scan").After)
+	for _, reader := range []string{"belfry-work-fast-io", "belfry-work-external-api", "belfry-work-cpu-heavy", "belfry-deadletter"} {
+		if id := i.named(t, "AWS::Lambda::Function", "FunctionName", reader).ID; !strings.Contains(after, `"`+id+`"`) {
+			t.Errorf("scan is deployed without waiting for %s", reader)
 		}
 	}
 }

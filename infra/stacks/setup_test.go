@@ -54,6 +54,7 @@ type resource struct {
 	Properties map[string]any `json:"Properties"`
 	Metadata   map[string]any `json:"Metadata"`
 	Deletion   string         `json:"DeletionPolicy"`
+	After      any            `json:"DependsOn"`
 	Replace    string         `json:"UpdateReplacePolicy"`
 }
 
