@@ -26,6 +26,9 @@ func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide 
 		if err != nil {
 			return nil, err
 		}
+		if head != nil && head.Schema > job.Schema {
+			return nil, &job.Error{Code: job.CodeUnavailable, Message: "the job was written by a newer version of Belfry", Fix: "try again once the deployment is complete"}
+		}
 		if head != nil && head.Gap != nil {
 			if err := s.closeGap(ctx, head); err != nil {
 				return nil, err

@@ -41,6 +41,8 @@ type Head struct {
 
 	Plan *LatePlan // a misfire decision being carried out
 	Gap  *Gap      // scheduled times that a verb passed over and that still lack their record
+
+	Schema int // of the build that wrote it last; higher than Schema: this build reads only
 }
 
 // StateAt is the state as people read it at a moment: a job whose last time has

@@ -55,7 +55,7 @@ func decodeHead(stored item) (*job.Head, error) {
 		RunsFrom: r.number("runs_from"), Anchor: r.seconds("anchor"), Pool: r.text("pool"), CreatedAt: r.millis("created_at"),
 		UpdatedAt: r.millis("updated_at"), ChangedBy: r.text("changed_by"), Reason: job.Reason(r.text("reason")),
 		NextFireAt: r.seconds("next_fire_at"), LastScheduled: r.seconds("last_scheduled"), SettledUpto: r.seconds("settled_upto"),
-		Advances: r.number("advances"), DueShard: r.text("due_shard"),
+		Advances: r.number("advances"), DueShard: r.text("due_shard"), Schema: int(r.number("schema")),
 	}
 	r.document("schedule", &h.Schedule)
 	r.document("misfire", &h.Misfire)

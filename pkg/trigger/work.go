@@ -49,6 +49,8 @@ func (w *work) put(ctx context.Context) error {
 		switch {
 		case w.head.NextFireAt.IsZero() || w.head.NextFireAt.After(w.upto):
 			return nil // a stale index entry, or nothing more inside the horizon
+		case w.head.Schema > job.Schema:
+			return nil // what this build does not know is no reason to break it: a newer scanner comes
 		case w.head.Gap != nil:
 			if err := w.closeGap(ctx); err != nil {
 				return err
