@@ -34,11 +34,11 @@ func NewWorkQueue(scope constructs.Construct, i Installation, pool dispatch.Pool
 	}{{"Main", names.Work(pool.Name), &q.Main}, {"Isolation", names.Isolation(pool.Name), &q.Isolation}} {
 		*one.queue = i.queue(within, one.id, &awssqs.QueueProps{QueueName: &one.name, RetentionPeriod: retained(queue.WorkRetention), DeadLetterQueue: dead,
 			VisibilityTimeout: seconds(visibility), RemovalPolicy: awscdk.RemovalPolicy_RETAIN})
-		NewAlarm(within, one.id+"Oldest", i, AlarmShape{Name: one.name[len(i.Settings.Prefix)+1:] + "-oldest",
+		NewAlarm(within, one.id+"Oldest", i, AlarmShape{Name: one.name[len(i.Settings.Prefix)+1:] + "-oldest", Runbook: "queue-oldest",
 			Says:   "The oldest message of " + one.name + " has waited for long: the pool's workers are too few, or gone.",
 			Metric: queueMeasure(one.name, "ApproximateAgeOfOldestMessage"), AtLeast: float64(i.Settings.Alarms.OldestMessage), For: 3, Of: 5})
 	}
-	NewAlarm(within, "DeadLetterFilled", i, AlarmShape{Name: names.DeadLetter(pool.Name)[len(i.Settings.Prefix)+1:] + "-not-empty",
+	NewAlarm(within, "DeadLetterFilled", i, AlarmShape{Name: names.DeadLetter(pool.Name)[len(i.Settings.Prefix)+1:] + "-not-empty", Runbook: "dead-letters",
 		Says:   "Messages stay in " + names.DeadLetter(pool.Name) + ": they were received too often, and the function that takes them up from there does not.",
 		Metric: queueMeasure(names.DeadLetter(pool.Name), "ApproximateNumberOfMessagesVisible"), AtLeast: 1, For: 5})
 	return q
@@ -69,7 +69,7 @@ func NewSignalQueue(scope constructs.Construct, id string, i Installation, name 
 	q := i.queue(scope, id, &awssqs.QueueProps{QueueName: &name, RetentionPeriod: retained(queue.SignalRetention), VisibilityTimeout: seconds(visibility),
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
 	Accept(q, "AwsSolutions-SQS3", "The next minute sends signals anew; an old one must go, not be kept.")
-	NewAlarm(q, "Oldest", i, AlarmShape{Name: name[len(i.Settings.Prefix)+1:] + "-signal-oldest",
+	NewAlarm(q, "Oldest", i, AlarmShape{Name: name[len(i.Settings.Prefix)+1:] + "-signal-oldest", Runbook: "scan-trouble",
 		Says:   "Signals wait in " + name + ": due jobs are found late.",
 		Metric: queueMeasure(name, "ApproximateAgeOfOldestMessage"), AtLeast: float64(oldest), For: 3, Of: 5})
 	return q
@@ -80,7 +80,7 @@ func NewSignalQueue(scope constructs.Construct, id string, i Installation, name 
 func NewFailureQueue(scope constructs.Construct, i Installation) awssqs.Queue {
 	q := i.queue(scope, "Failures", &awssqs.QueueProps{RetentionPeriod: retained(queue.WorkRetention), RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
 	Accept(q, "AwsSolutions-SQS3", "This is where failed invocations end.")
-	NewAlarm(q, "Filled", i, AlarmShape{Name: "failures-not-empty",
+	NewAlarm(q, "Filled", i, AlarmShape{Name: "failures-not-empty", Runbook: "failures",
 		Says:   "An invocation of tick or record was given up; the event is in the failure queue.",
 		Metric: q.MetricApproximateNumberOfMessagesVisible(nil), AtLeast: 1, For: 1})
 	return q

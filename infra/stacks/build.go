@@ -39,9 +39,9 @@ func Build(app constructs.Construct, i parts.Installation) Stacks {
 // and come again late.
 func inOrder(s Stacks) {
 	if s.Workers != nil {
-		s.Core.Stack.AddDependency(s.Workers.Stack, jsii.String("Workers read what scan writes."))
+		s.Core.Stack.AddStackDependency(s.Workers.Stack, nil)
 	}
-	s.API.Stack.AddDependency(s.Core.Stack, jsii.String("Workers and scan read what the API writes."))
+	s.API.Stack.AddStackDependency(s.Core.Stack, nil)
 }
 
 // stack is one of the installation's stacks. Account and region are those of
@@ -51,6 +51,15 @@ func stack(app constructs.Construct, i parts.Installation, word, says string) aw
 	s := awscdk.NewStack(app, &name, &awscdk.StackProps{StackName: &name, Description: jsii.String(says),
 		TerminationProtection: jsii.Bool(word == "data" && i.Settings.Tables.DeletionProtection)})
 	awscdk.Tags_Of(s).Add(jsii.String("belfry:installation"), &i.Settings.Prefix, &awscdk.TagProps{
-		ExcludeResourceTypes: jsii.Strings("AWS::ApplicationAutoScaling::ScalableTarget")}) // cannot be tagged by CloudFormation
+		ExcludeResourceTypes: jsii.Strings("AWS::ApplicationAutoScaling::ScalableTarget", "AWS::CloudWatch::Dashboard")}) // CloudFormation cannot tag these
 	return s
+}
+
+// functionNames are the names of every function of the installation.
+func functionNames(i parts.Installation) []string {
+	names := []string{i.FunctionName("api", ""), i.FunctionName("tick", ""), i.FunctionName("scan", "")}
+	for _, pool := range i.Pools.Of(dispatch.KindLambda) {
+		names = append(names, i.FunctionName("work", pool.Name))
+	}
+	return append(names, i.FunctionName("deadletter", ""), i.FunctionName("record", ""))
 }
