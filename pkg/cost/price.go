@@ -48,6 +48,7 @@ var Prices = []Price{
 	{"scheduler", 1.00, million, "invocations", 14 * million, events, facts + "; a guide of 2026-03"},
 	{"metrics", 0.30, 1, "metric-months", 10, watch, facts + "; a guide of 2026-02"},
 	{"alarms", 0.10, 1, "alarm-months", 10, watch, "a guide of 2026-06"},
+	{"composite alarms", 0.50, 1, "alarm-months", 0, watch, "not found in a copy; by memory, to be checked"},
 	{"dashboards", 3.00, 1, "dashboard-months", 3, watch, facts + "; a guide of 2026-06"},
 	{"logs", 0.50, 1, "GB", 5, watch, "a guide of 2026-06"},
 	{"traces", 5.00, million, "traces", 100_000, xray, "the vendor's page, stored copy, read 2026-11-29"},
