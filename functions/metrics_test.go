@@ -181,6 +181,28 @@ func TestWhatIsListedIsEmittedAndWhatIsEmittedIsListed(t *testing.T) {
 	})
 }
 
+func TestAFunctionWritesItsFiguresAmongItsLogLines(t *testing.T) {
+	for setting, want := range map[string]bool{"on": true, "off": false} {
+		t.Run(setting, func(t *testing.T) {
+			w := newTown(t)
+			ctx, stop := context.WithCancel(t.Context())
+			api, answers := runtimeAPI(t, `{"source":"aws.scheduler"}`)
+			output := start(ctx, t, "tick", w, api.URL, "BELFRY_SHARDS=4", "BELFRY_METRICS="+setting)
+			if got := <-answers; strings.HasPrefix(got, "error") {
+				t.Errorf("the tick failed: %s", got)
+			}
+			stop()
+			said := false
+			for line := range strings.Lines(output()) {
+				said = said || strings.HasPrefix(line, `{"_aws":{`) && strings.HasSuffix(line, `"ticks":1}`+"\n")
+			}
+			if said != want {
+				t.Errorf("a line of figures was written: %v, want %v", said, want)
+			}
+		})
+	}
+}
+
 func TestFiguresAgreeWithTheExecutions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t)

@@ -102,9 +102,10 @@ const traces = "\n## Traces\n\n" +
 	"  joins the trace of the execution that it repeats;\n" +
 	"- the span id is made of the idempotency key and the fencing token, so that no two attempts share one;\n" +
 	"- handlers get both as `Attempt.Traceparent()`, and webhooks as the header `traceparent`. Every log line of an attempt names the execution.\n\n" +
-	"The sampling flag is that of the sender, and 0 without one: Belfry itself records no spans, so it asks nobody to. A receiver whose sampler follows its\n" +
-	"parent without a choice of its own records nothing then; give it a rule for remote parents that are not sampled. The functions have AWS X-Ray's own\n" +
-	"tracing of invocations switched on, which is apart from this.\n"
+	"The sampling flag is that of the sender; without one it says *sampled*, since most receivers follow their caller and would record nothing of what\n" +
+	"Belfry calls if it said no. A receiver that wants less sets a ratio for remote parents that are sampled.\n\n" +
+	"Belfry exports no spans of its own: what an execution went through is its timeline (`belfry executions timeline ID`), by which a trace is found and which\n" +
+	"a trace leads back to. The functions have AWS X-Ray's tracing of invocations switched on; its trace ids are others.\n"
 
 func cost() string {
 	whole, pool := 0, 0

@@ -119,6 +119,8 @@ func (a *Attempt) Log() *slog.Logger {
 
 // Traceparent is the W3C trace context to hand on: every attempt of an
 // execution belongs to one trace, that of the message's sender when it had one.
+// Without one the flag says sampled: most receivers follow it, and would record
+// nothing of what Belfry calls if it said no.
 func (a *Attempt) Traceparent() string {
 	own := sha256.Sum256([]byte(a.IdempotencyKey() + "#" + strconv.FormatInt(a.FencingToken(), 10)))
 	span := hex.EncodeToString(own[:8])
@@ -126,5 +128,5 @@ func (a *Attempt) Traceparent() string {
 		return strings.Join([]string{"00", parts[1], span, parts[3]}, "-")
 	}
 	trace := sha256.Sum256([]byte(a.IdempotencyKey()))
-	return "00-" + hex.EncodeToString(trace[:16]) + "-" + span + "-00"
+	return "00-" + hex.EncodeToString(trace[:16]) + "-" + span + "-01"
 }
