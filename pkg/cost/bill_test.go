@@ -110,6 +110,11 @@ func TestContainersCostByTheHourAndFunctionsByTheRun(t *testing.T) {
 	if got := line(b, "fargate_memory").Quantity; got != 2*7*730 {
 		t.Errorf("%v GB-hours", got)
 	}
+	// Two queues each, a long poll of 20 s.
+	without := line(compute(t, asked(1000, 100, func(in *Input) { in.RunSeconds = 60 })), "sqs_requests").Quantity
+	if got := line(b, "sqs_requests").Quantity - without; !near(got, 7*2*3*monthMinutes) {
+		t.Errorf("%v empty polls of the workers", got)
+	}
 	if none := compute(t, asked(1000, 0, ecs)); none.Handlers != 0 {
 		t.Errorf("a pool without work costs $%v, and it goes to zero", none.Handlers)
 	}
