@@ -66,6 +66,7 @@ type Execution struct {
 	Status       Status
 	Attempt      int // attempts begun, lost ones included; never decreases
 	Lost         int // attempts whose worker was lost
+	Released     int // attempts that a worker gave back because it was told to stop
 	Redrives     int // times that the dead-letter consumer dispatched it anew
 	Pool         string
 	CreatedAt    time.Time

@@ -43,9 +43,10 @@ func (f Failure) reason() job.Reason {
 // AfterFailure decides what becomes of a running execution whose attempt
 // failed. spread is a random number in [0, 1): the wait is
 // min(max, base × 2^(n-1)) × (0.5 + spread) for the n-th answered attempt, and
-// at least RetryAfter. A cancel request wins over a retry.
+// at least RetryAfter. Attempts that were lost or given back by a worker that was
+// told to stop are not answered ones. A cancel request wins over a retry.
 func AfterFailure(e *job.Execution, r job.Retry, f Failure, owner string, now time.Time, spread float64) Transition {
-	answered := e.Attempt - e.Lost
+	answered := e.Attempt - e.Lost - e.Released
 	switch {
 	case f.Class == CanceledClass || (e.Cancel != nil && f.Class != PermanentClass):
 		return CanceledBy(now, owner)

@@ -42,6 +42,7 @@ func TestAfterFailure(t *testing.T) {
 		"the last allowed attempt ends it":                   {tried(5, 0), class(lifecycle.Transient), job.Dead, lifecycle.AttemptsUsedUp, 0},
 		"lost attempts do not count as answered":             {tried(6, 2), class(lifecycle.Transient), job.RetryWait, lifecycle.HandlerError, 8 * time.Second},
 		"but the answered ones among them do":                {tried(7, 2), class(lifecycle.Transient), job.Dead, lifecycle.AttemptsUsedUp, 0},
+		"attempts given back do not count either":            {&job.Execution{Status: job.Running, Attempt: 7, Lost: 1, Released: 2, StartedAt: noon}, class(lifecycle.Transient), job.RetryWait, lifecycle.HandlerError, 8 * time.Second},
 		"a permanent failure is final at once":               {tried(1, 0), class(lifecycle.PermanentClass), job.Failed, lifecycle.Permanent, 0},
 		"a permanent failure is told even when canceled":     {canceled(tried(1, 0)), class(lifecycle.PermanentClass), job.Failed, lifecycle.Permanent, 0},
 		"a cancel wins over a retry":                         {canceled(tried(1, 0)), class(lifecycle.Transient), job.Canceled, lifecycle.CancelRequested, 0},

@@ -41,8 +41,9 @@ func (s *Store) owned(operation string, held *job.Execution) update {
 //
 // Requires: RUNNING under this owner, nonce and token; for RETRY_WAIT also no
 // cancel flag.
-// Writes: the status, reason and error; the timeline within its bound; no lease
-// any more. An end also: finished_at, expiry, and no wake-up any more.
+// Writes: the status, reason and error; one more attempt given back, when the
+// worker was told to stop; the timeline within its bound; no lease any more. An
+// end also: finished_at, expiry, and no wake-up any more.
 // Loses when: somebody else took the execution over, or a cancel request came.
 // Our own settle whose response was lost is recognised: same token and nonce,
 // and the status that we wanted.
@@ -55,6 +56,10 @@ func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Tra
 	if dropped > 0 {
 		sets = append(sets, "timeline_dropped = if_not_exists(timeline_dropped, :zero) + :dropped")
 		u.values[":zero"], u.values[":dropped"] = number(0), number(int64(dropped))
+	}
+	if t.Reason() == lifecycle.WorkerStopped {
+		sets = append(sets, "released = :released")
+		u.values[":released"] = number(int64(held.Released + 1))
 	}
 	removes := s.applyTransition(&u, &sets, t)
 	if t.To() == job.RetryWait {
