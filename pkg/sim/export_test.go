@@ -3,8 +3,10 @@ package sim
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
 // StartCrowd starts what Start does, and more scanners and platform ticks beside.
@@ -26,4 +28,28 @@ func (w *World) StartCrowd(ctx context.Context, scanners, ticks int) {
 func (w *World) Assembled(s assemble.Settings) *assemble.Belfry {
 	s.Words, s.Spread, s.Pools = w.word, func() float64 { return 0.5 }, w.Options.Pools
 	return assemble.New(w.clients(s.Owner, nil), s)
+}
+
+// StartContainers starts the platform's tick, a scanner and so many container
+// workers, each serving its pool's queue and isolation queue in one process.
+func (w *World) StartContainers(ctx context.Context, containers int, register func(name string, w *worker.Worker)) {
+	ctx, w.stop = context.WithCancel(ctx)
+	w.process(ctx, "tick", w.tickEachMinute, w.tickMessages)
+	w.process(ctx, "scan", w.scanMessages)
+	for n := range containers {
+		w.process(ctx, fmt.Sprint("container-", n), func(ctx context.Context, i *incarnation) {
+			service := *i.execute
+			service.Work = nil
+			var pools []worker.Pool
+			for _, p := range w.Options.Pools {
+				pools = append(pools, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
+			}
+			made, err := worker.New(worker.Options{Queue: i.planes.Queues, Execution: &service, Pools: pools, Drain: time.Second})
+			if err != nil {
+				panic(err)
+			}
+			register(i.name, made)
+			_ = made.Run(ctx)
+		})
+	}
 }
