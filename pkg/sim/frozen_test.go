@@ -55,7 +55,7 @@ func (f *freezer) Do(request *http.Request) (*http.Response, error) {
 func TestAProcessThatThawsAtTheWorstMomentChangesNothingThatIsNoLongerItsOwn(t *testing.T) {
 	for _, process := range []string{"worker-fast-ioa", "scan"} {
 		for _, every := range []int{2, 3, 5, 7, 11, 13} {
-			if every%2+every%3 != 2 && !prove() {
+			if testing.Short() && every != 2 || every%2+every%3 != 2 && !prove() {
 				continue
 			}
 			t.Run(fmt.Sprint(process, " before every call ", every), func(t *testing.T) {

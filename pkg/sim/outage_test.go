@@ -20,6 +20,7 @@ type trouble struct {
 	indexLag time.Duration                                   // for the whole run
 	second   int
 	ticks    int
+	short    bool // also in the short form of the tests
 	prove    bool // only in the long form of the tests
 }
 
@@ -68,8 +69,8 @@ var troubles = map[string]trouble{
 	"nothing at all, a platform tick at :59 and another": {second: 59, ticks: 2},
 	"SQS takes no message for 20 minutes":                {lasts: 20 * time.Minute, decide: operation(fault.FailBefore, "SendMessageBatch")},
 	"SQS takes messages and says that it did not":        {lasts: 20 * time.Minute, decide: operation(fault.LoseResponse, "SendMessageBatch")},
-	"the work queue takes no message for 20 minutes":     {lasts: 20 * time.Minute, decide: naming(fault.FailBefore, "SendMessageBatch", "belfry-fast-io")},
-	"heads cannot be updated for 20 minutes":             {lasts: 20 * time.Minute, decide: naming(fault.Throttle, "UpdateItem", "belfry-jobs")},
+	"the work queue takes no message for 20 minutes":     {short: true, lasts: 20 * time.Minute, decide: naming(fault.FailBefore, "SendMessageBatch", "belfry-fast-io")},
+	"heads cannot be updated for 20 minutes":             {short: true, lasts: 20 * time.Minute, decide: naming(fault.Throttle, "UpdateItem", "belfry-jobs")},
 	"executions cannot be updated for 20 minutes":        {prove: true, lasts: 20 * time.Minute, decide: naming(fault.Throttle, "UpdateItem", "belfry-executions")},
 	"SQS is down for 10 minutes":                         {lasts: 10 * time.Minute, decide: service(fault.FailBefore, "SQS")},
 	"SQS is down for 40 minutes":                         {prove: true, lasts: 40 * time.Minute, decide: service(fault.FailBefore, "SQS")},
@@ -86,12 +87,12 @@ var troubles = map[string]trouble{
 	"every delete is applied and its answer lost":        {prove: true, lasts: 15 * time.Minute, decide: operation(fault.LoseResponse, "DeleteMessageBatch")},
 	"nobody scans for 15 minutes":                        {prove: true, lasts: 15 * time.Minute, decide: process(fault.FailBefore, "scan", "scan-1")},
 	"nobody ticks for 10 minutes":                        {prove: true, lasts: 10 * time.Minute, decide: process(fault.FailBefore, "tick")},
-	"nobody ticks for two hours":                         {lasts: 2 * time.Hour, decide: process(fault.FailBefore, "tick")},
+	"nobody ticks for two hours":                         {short: true, lasts: 2 * time.Hour, decide: process(fault.FailBefore, "tick")},
 	"no worker reaches anything for 15 minutes":          {prove: true, lasts: 15 * time.Minute, decide: process(fault.FailBefore, "worker-fast-ioa", "worker-fast-iob")},
 	"every call of the scanners takes 8 seconds":         {lasts: 30 * time.Minute, decide: process(fault.Delay(8*time.Second), "scan", "scan-1")},
 	"every call of the workers takes 4 seconds":          {prove: true, lasts: 30 * time.Minute, decide: process(fault.Delay(4*time.Second), "worker-fast-ioa", "worker-fast-iob")},
 	"indexes lag by half a second":                       {prove: true, indexLag: 500 * time.Millisecond},
-	"indexes lag by 90 seconds":                          {indexLag: 90 * time.Second},
+	"indexes lag by 90 seconds":                          {short: true, indexLag: 90 * time.Second},
 	"every message is delivered three times":             {prove: true, disturb: func(sqslocal.Sending) sqslocal.Disturbance { return sqslocal.Disturbance{Copies: 2} }},
 	"every third message is late by 100 seconds": {prove: true, disturb: func(s sqslocal.Sending) sqslocal.Disturbance {
 		if s.N%3 == 0 {
