@@ -50,7 +50,7 @@ func (i Installation) Environment() map[string]*string {
 	s := i.Settings
 	told := map[string]*string{
 		"BELFRY_PREFIX": &s.Prefix, "BELFRY_SHARDS": jsii.String(strconv.Itoa(s.Shards)), "BELFRY_RESTORE_EPOCH": jsii.String(strconv.Itoa(s.RestoreEpoch)),
-		"BELFRY_LOG_LEVEL": &s.LogLevel, "BELFRY_VERSION": &s.Version, "BELFRY_POOLS": jsii.String(settings.Document(i.Pools)),
+		"BELFRY_LOG_LEVEL": &s.LogLevel, "BELFRY_METRICS": onOff(s.Metrics), "BELFRY_VERSION": &s.Version, "BELFRY_POOLS": jsii.String(settings.Document(i.Pools)),
 	}
 	if len(s.Webhooks.Allow) > 0 {
 		told["BELFRY_WEBHOOK_ALLOW"] = jsii.String(strings.Join(s.Webhooks.Allow, ","))
@@ -65,6 +65,13 @@ func NewKey(scope constructs.Construct, i Installation) awskms.IKey {
 		return nil
 	}
 	return awskms.Key_FromKeyArn(scope, jsii.String("Key"), &i.Settings.Tables.KeyARN)
+}
+
+func onOff(on bool) *string {
+	if on {
+		return jsii.String("on")
+	}
+	return jsii.String("off")
 }
 
 func (i Installation) built(function string) *string {

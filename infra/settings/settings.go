@@ -13,6 +13,7 @@ type Settings struct {
 	Version      string `yaml:"version" form:"^.{1,64}$" doc:"What the API's health answers as its version."`
 	LogLevel     string `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`
 	LogDays      int    `yaml:"log_days" one:"1 3 5 7 14 30 60 90 120 150 180 365 400 545 731 1827 3653" doc:"How many days logs are kept."`
+	Metrics      bool   `yaml:"metrics" doc:"Whether functions tell figures, and dashboard and alarms are made of them. CloudWatch charges for each metric: docs/metrics.md."`
 	TickEnabled  bool   `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, nothing new becomes due: for a restore."`
 	PoolsFile    string `yaml:"pools_file" empty:"the pools that ship" doc:"The file of pools, relative to the settings file."`
 

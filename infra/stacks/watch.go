@@ -23,7 +23,14 @@ type Watch struct {
 func newWatch(app constructs.Construct, i parts.Installation) *Watch {
 	w := &Watch{Stack: stack(app, i, "watch", "Belfry: dashboard and alarms")}
 	site := w.site(i)
-	w.listed(i, site)
+	switch {
+	case i.Settings.Metrics:
+		w.listed(i, site)
+		awscloudwatch.NewCfnDashboard(w.Stack, jsii.String("Dashboard"), &awscloudwatch.CfnDashboardProps{DashboardName: &i.Settings.Prefix,
+			DashboardBody: jsii.String(observe.Body(site))})
+	case i.Settings.TickEnabled:
+		w.tickUntold(i)
+	}
 	parts.NewAlarm(w.Stack, "ScheduleDropped", i, parts.AlarmShape{Name: "schedule-dropped", Runbook: "tick-missing", Says: "EventBridge could not invoke the tick.",
 		Metric:  parts.Measure{Namespace: "AWS/Scheduler", Name: "TargetErrorCount", Statistic: "Sum", Of: map[string]string{"ScheduleGroup": i.Name("schedules")}}.Metric(),
 		AtLeast: 1, For: 2, Of: 5})
@@ -32,9 +39,14 @@ func newWatch(app constructs.Construct, i parts.Installation) *Watch {
 		Metric:  parts.Measure{Namespace: "AWS/Lambda", Name: "IteratorAge", Statistic: "Maximum", Of: map[string]string{"FunctionName": site.Record}}.Metric(),
 		AtLeast: 300_000, For: 3})
 	w.throttling(i)
-	awscloudwatch.NewCfnDashboard(w.Stack, jsii.String("Dashboard"), &awscloudwatch.CfnDashboardProps{DashboardName: &i.Settings.Prefix,
-		DashboardBody: jsii.String(observe.Body(site))})
 	return w
+}
+
+// tickUntold watches the tick where it tells no figures.
+func (w *Watch) tickUntold(i parts.Installation) {
+	parts.NewAlarm(w.Stack, "TickMissing", i, parts.AlarmShape{Name: "tick-missing", Runbook: "tick-missing", Says: "No tick ran for three minutes: nothing new becomes due.",
+		Metric: parts.Measure{Namespace: "AWS/Lambda", Name: "Invocations", Statistic: "Sum", Of: map[string]string{"FunctionName": i.FunctionName("tick", "")}}.Metric(),
+		Below:  1, For: 3})
 }
 
 // tables are the tables and indexes that can throttle, by the word of the alarm.
