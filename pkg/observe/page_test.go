@@ -118,5 +118,6 @@ func cost() string {
 		}
 	}
 	return fmt.Sprintf("\n## What it costs\n\nCloudWatch charges for each metric that exists in a month. There are %d, %d more for each pool in use, and one for each reason that occurs\n"+
-		"among `dead`, `retries` and `missed`. The lines themselves are logs.\n", whole, pool)
+		"among `dead`, `retries` and `missed`; by the hour in which it gets values. Dashboard and alarms cost beside that, and the lines are logs. `metrics: false`\n"+
+		"in the settings of the stack leaves all of it out; alarms from AWS's own metrics stay, that about the tick among them.\n", whole, pool)
 }
