@@ -50,13 +50,7 @@ func (s *Store) owned(operation string, held *job.Execution) update {
 // Then the caller: publishes nothing and leaves the message alone.
 func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Transition, wakeAt time.Time) error {
 	u := s.owned("settle", held)
-	entries, dropped := trimmed(held.Timeline, t.Entry(held))
-	sets := []string{"timeline = :timeline"}
-	u.values[":timeline"] = list(entries...)
-	if dropped > 0 {
-		sets = append(sets, "timeline_dropped = if_not_exists(timeline_dropped, :zero) + :dropped")
-		u.values[":zero"], u.values[":dropped"] = number(0), number(int64(dropped))
-	}
+	sets := u.timeline(held, t)
 	if t.Reason() == lifecycle.WorkerStopped {
 		sets = append(sets, "released = :released")
 		u.values[":released"] = number(int64(held.Released + 1))
@@ -84,6 +78,24 @@ func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Tra
 		return nil
 	}
 	return job.ErrLost
+}
+
+// timeline adds the transition's entry and keeps the whole within its bound. An
+// execution that its maker has not read has no timeline to go by: then the
+// entry is appended to what is there.
+func (u *update) timeline(seen *job.Execution, t lifecycle.Transition) (sets []string) {
+	if len(seen.Timeline) == 0 {
+		u.values[":none"], u.values[":entry"] = list(), list(encodeEntry(t.Entry(seen)))
+		return []string{"timeline = list_append(if_not_exists(timeline, :none), :entry)"}
+	}
+	entries, dropped := trimmed(seen.Timeline, t.Entry(seen))
+	sets = []string{"timeline = :timeline"}
+	u.values[":timeline"] = list(entries...)
+	if dropped > 0 {
+		sets = append(sets, "timeline_dropped = if_not_exists(timeline_dropped, :zero) + :dropped")
+		u.values[":zero"], u.values[":dropped"] = number(0), number(int64(dropped))
+	}
+	return sets
 }
 
 // applyTransition adds what every transition writes, and tells what it
@@ -129,7 +141,7 @@ func cut(text string, bound int) string {
 //
 // Requires: exactly the status, attempt, token and epoch seen, and the lease
 // seen when it was running.
-// Writes: as a settle, the timeline appended.
+// Writes: as a settle.
 // Loses when: any of it has changed. The status that we wanted, under the same
 // token and epoch, is our own write whose response was lost, or as good as it.
 // Then the caller: reads again and decides anew.
@@ -138,12 +150,12 @@ func (s *Store) Close(ctx context.Context, seen *job.Execution, t lifecycle.Tran
 		condition: "#status = :was AND attempt = :attempt AND fencing_token = :token AND epoch = :epoch",
 		names:     map[string]string{"#status": "status"},
 		values: item{":was": text(string(seen.Status)), ":attempt": number(int64(seen.Attempt)), ":token": number(seen.FencingToken),
-			":epoch": number(seen.Epoch), ":none": list(), ":entry": list(encodeEntry(t.Entry(seen)))}}
+			":epoch": number(seen.Epoch)}}
 	if seen.Status == job.Running {
 		u.condition += " AND lease_until = :lease"
 		u.values[":lease"] = millis(seen.Lease.Until)
 	}
-	sets := []string{"timeline = list_append(if_not_exists(timeline, :none), :entry)"}
+	sets := u.timeline(seen, t)
 	if seen.Status == job.Running {
 		// Whoever does not own the lease ends the execution because its worker was lost.
 		sets = append(sets, "lost = :lost")
