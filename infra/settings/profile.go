@@ -22,7 +22,7 @@ func small() Settings {
 		Tables:    Tables{DeletionProtection: true},
 		Functions: Functions{ReservedConcurrency: true, ScanConcurrency: 10},
 		API:       API{Authorizer: "iam", Rate: 50, Burst: 100},
-		Workers:   Workers{Image: "asset", PublicIP: true, FlowLogs: true, IdleMinutes: 10},
+		Workers:   Workers{Deployed: true, Image: "asset", PublicIP: true, FlowLogs: true, IdleMinutes: 10},
 		Alarms:    Alarms{OldestMessage: 1800},
 	}
 }

@@ -66,6 +66,7 @@ type API struct {
 
 // Workers are the settings of the container workers.
 type Workers struct {
+	Deployed          bool     `yaml:"deployed" doc:"Whether the workers of pools of kind ecs are part of the deployment. Off, they run elsewhere, told the same variables; queues and rights of the rest stay."`
 	Image             string   `yaml:"image" form:"^[^\\s]+$" doc:"URI of the container worker's image, or asset: built from this repository at deploy, which needs Docker there."`
 	VPCID             string   `yaml:"vpc_id" empty:"a network is made" form:"^vpc-([0-9a-f]{8}|[0-9a-f]{17})$" doc:"The network that container workers run in."`
 	SubnetIDs         []string `yaml:"subnet_ids" doc:"Its subnets for them; needed with vpc_id."`

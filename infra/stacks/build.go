@@ -10,7 +10,7 @@ import (
 )
 
 // Stacks are the stacks of one installation. Workers is nil when no pool is of
-// kind ecs.
+// kind ecs, and when the settings say that they run elsewhere.
 type Stacks struct {
 	Data    *Data
 	Core    *Core
@@ -24,7 +24,7 @@ func Build(app constructs.Construct, i parts.Installation) Stacks {
 	var s Stacks
 	s.Data = newData(app, i)
 	i.Alarms, i.Key = s.Data.Alarms, s.Data.Key
-	if pools := i.Pools.Of(dispatch.KindECS); len(pools) > 0 {
+	if pools := i.Pools.Of(dispatch.KindECS); len(pools) > 0 && i.Settings.Workers.Deployed {
 		s.Workers = newWorkers(app, i, s.Data, pools)
 	}
 	s.Core = newCore(app, i, s.Data)

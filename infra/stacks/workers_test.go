@@ -96,6 +96,14 @@ func TestTheNetworkIsASetting(t *testing.T) {
 	}
 }
 
+func TestWorkersCanRunElsewhere(t *testing.T) {
+	i := installed(t, "profile: small\nworkers: {deployed: false}")
+	if _, is := i["workers"]; is {
+		t.Error("there is a stack of workers")
+	}
+	i.named(t, "AWS::SQS::Queue", "QueueName", "belfry-long-running")
+}
+
 func TestAnInstallationWithoutContainerPoolsHasNoWorkers(t *testing.T) {
 	files := fstest.MapFS{"belfry.yaml": {Data: []byte("pools_file: pools.yaml")}, "pools.yaml": {Data: []byte("pools: [{name: fast-io}]")}}
 	s, pools, err := settings.Read(files, "belfry.yaml", func(string) (string, bool) { return "", false })
