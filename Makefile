@@ -101,7 +101,10 @@ synth.clone: ## Synthesize in a fresh clone of what is committed, as a newcomer 
 	rm -rf build/clone && git clone -q . build/clone && $(MAKE) -C build/clone synth && test -f build/clone/cdk.out/manifest.json && rm -rf build/clone
 
 infra-test: need-cfn-lint ## The tests of the CDK app: settings, properties, golden templates, review rules, rights, cfn-lint
-	CFN_LINT=$(CURDIR)/build/cfn-lint/bin/cfn-lint $(GO) test -C infra ./...
+	CFN_LINT=$(CURDIR)/build/cfn-lint/bin/cfn-lint $(GO) test -C infra -count=1 ./...
+
+infra-lint: need-lint ## The linter on the CDK app, a module that `make lint` does not see
+	cd infra && ../$(LINT) run --allow-parallel-runners -c ../.golangci.yml ./...
 
 # W3005 is a dependency said twice: the CDK's, beside the reference itself.
 need-cfn-lint:
