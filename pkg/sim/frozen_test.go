@@ -23,7 +23,6 @@ import (
 // freezer stops a process between two of its calls: what it was about to send
 // goes out when it thaws, whatever has become of its contexts meanwhile.
 type freezer struct {
-	next    aws.HTTPClient
 	process string
 	every   int // it freezes before each so-many-th call that counts
 	lasts   time.Duration
@@ -34,7 +33,16 @@ type freezer struct {
 	frozen int
 }
 
-func (f *freezer) Do(request *http.Request) (*http.Response, error) {
+// around is the transport of one incarnation of any process.
+func (f *freezer) around(next aws.HTTPClient) aws.HTTPClient { return freezing{f, next} }
+
+type freezing struct {
+	*freezer
+	next aws.HTTPClient
+}
+
+// Do implements aws.HTTPClient.
+func (f freezing) Do(request *http.Request) (*http.Response, error) {
 	if !strings.Contains(request.Header.Get("User-Agent"), "app/"+f.process) || strings.HasSuffix(request.Header.Get("X-Amz-Target"), "ReceiveMessage") {
 		return f.next.Do(request)
 	}
@@ -62,7 +70,7 @@ func TestAProcessThatThawsAtTheWorstMomentChangesNothingThatIsNoLongerItsOwn(t *
 				synctest.Test(t, func(t *testing.T) {
 					f := &freezer{process: process, every: every, lasts: 40 * time.Second}
 					begun := time.Now()
-					w := world(t, sim.Options{Work: slowAndFlaky, Client: func(next aws.HTTPClient) aws.HTTPClient { f.next = next; return f }})
+					w := world(t, sim.Options{Work: slowAndFlaky, Client: f.around})
 					w.StartCrowd(t.Context(), 2, 1)
 					retry := job.Retry{MaxAttempts: 50, MaxLost: 20}
 					refs := []job.Ref{put(t, w, job.Definition{Job: "often", Schedule: job.Schedule{Every: job.Duration(20 * time.Second)}, Retry: retry}),
