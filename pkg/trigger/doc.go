@@ -8,6 +8,7 @@
 // | crash after     | what is there                             | who repairs it                                  |
 // |-----------------|-------------------------------------------|-------------------------------------------------|
 // | plan            | the plan in the head                      | the next scan carries out the same plan         |
+// | late times closed | MISSED executions, the plan               | the next scan closes the rest                   |
 // | ranged record   | the record, the plan or gap               | the next scan writes the same record again: a no-op |
 // | some puts       | executions without messages               | the next scan: the put loses, the message is sent |
 // | sends           | executions, messages, the old cursor      | the next scan sends again; the claim decides     |
@@ -16,7 +17,9 @@
 // | wake-up sent    | a message, the wake-up                    | the next scan sends again                        |
 //
 // A scanner may be slow, double or stale at any step: every write is fenced by
-// epoch and cursor, and the claim rule of pkg/lifecycle decides what may run.
+// epoch and cursor, and the claim rule of pkg/lifecycle decides what may run. While
+// a late plan stands in the head only its own advance may move the cursor, and a
+// time that has become late during a scan is left to the next one's plan.
 // A job whose schedule cannot be evaluated is disabled by itself; a job that
 // fails never stops its shard.
 package trigger
