@@ -20,7 +20,7 @@ LINT  := bin/golangci-lint
 SUITE := $(GO) run ./.ci/suite
 
 .PHONY: help deps build unit lint fmt walls conformance test race cover bench prove dev clean \
-	functions image synth infra-test need-cdk \
+	functions image synth synth.clone infra-test infra-lint need-cdk need-cfn-lint \
 	need-lint need-moto moto.txt
 
 help: ## Show this list

@@ -38,6 +38,9 @@ func Load(dir, module string, paths ...string) (*Source, error) {
 	parts := map[string][]string{} // the packages of ours in each program
 	all := map[string]bool{}
 	for _, root := range roots {
+		if len(root.Errors) > 0 {
+			return nil, fmt.Errorf("find the packages of %s: %w", root.PkgPath, root.Errors[0])
+		}
 		packages.Visit([]*packages.Package{root}, nil, func(p *packages.Package) {
 			if strings.HasPrefix(p.PkgPath, module+"/") {
 				parts[root.PkgPath] = append(parts[root.PkgPath], p.PkgPath)
