@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// builtApp is the app as the CDK runs it, and a folder of programs to deploy.
+func builtApp(t *testing.T) (app, built string) {
+	t.Helper()
+	dir := t.TempDir()
+	app, built = filepath.Join(dir, "app"), filepath.Join(dir, "built")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", app, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	source, tiny := filepath.Join(dir, "main.go"), filepath.Join(dir, "tiny")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	small := exec.CommandContext(t.Context(), "go", "build", "-o", tiny, source)
+	small.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")
+	if out, err := small.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, program := range programs {
+		path := filepath.Join(built, program)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(tiny, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(built, "worker", "Dockerfile"), []byte("FROM scratch\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return app, built
+}
+
+func TestTheAppSynthesizesWhatFileAndContextSay(t *testing.T) {
+	app, built := builtApp(t)
+	native := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[goarch(t)]
+	for sentence, row := range map[string]struct {
+		context map[string]any
+		want    string // a template's name, or a part of what is told when it fails
+		fails   bool
+	}{
+		"the context names an installation": {map[string]any{"belfry:prefix": "acme"}, "acme-core.template.json", false},
+		"a setting is out of bounds":        {map[string]any{"belfry:api.rate": "0"}, "api.rate", true},
+		"a settings file is not there":      {map[string]any{"belfry:settings": "nowhere.yaml"}, "nowhere.yaml", true},
+		"programs of another architecture":  {map[string]any{"belfry:architecture": map[string]string{"x86_64": "arm64", "arm64": "x86_64"}[native]}, "ARCH=", true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			context := map[string]any{"belfry:architecture": native, "belfry:built": built}
+			maps.Copy(context, row.context)
+			encoded, err := json.Marshal(context)
+			if err != nil {
+				t.Fatal(err)
+			}
+			assembly := t.TempDir()
+			run := exec.CommandContext(t.Context(), app)
+			run.Dir, run.Env = "..", append(os.Environ(), "CDK_CONTEXT_JSON="+string(encoded), "CDK_OUTDIR="+assembly)
+			out, err := run.CombinedOutput()
+			if (err != nil) != row.fails {
+				t.Fatalf("ended with %v:\n%s", err, out)
+			}
+			if row.fails {
+				if !strings.Contains(string(out), row.want) {
+					t.Errorf("%s is not in what it says:\n%s", row.want, out)
+				}
+			} else if _, err := os.Stat(filepath.Join(assembly, row.want)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func goarch(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", "GOARCH").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
