@@ -3,13 +3,9 @@ package conformance_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws/conformance"
 )
@@ -25,15 +21,10 @@ func TestDynamoDBOnPeer(t *testing.T) {
 		return
 	}
 	exceptions := conformance.MotoDynamoDBExceptions()
-	if peer := os.Getenv("BELFRY_CONFORMANCE_PEER"); peer != "" && peer != "moto" {
+	if named := os.Getenv("BELFRY_CONFORMANCE_PEER"); named != "" && named != "moto" {
 		exceptions = nil
 	}
-	config := aws.Config{
-		Region:       "us-east-1",
-		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
-		BaseEndpoint: aws.String(endpoint),
-		HTTPClient:   &http.Client{Timeout: 30 * time.Second},
-	}
+	config := peer(endpoint)
 	run := time.Now().UnixNano()
 	n := 0
 	conformance.Run(t, conformance.DynamoDBCases(), exceptions, func(t *testing.T, body func(context.Context, *testing.T, conformance.Env)) {

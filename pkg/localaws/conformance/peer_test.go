@@ -5,13 +5,10 @@ package conformance_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws/conformance"
@@ -27,15 +24,10 @@ func TestSQSOnPeer(t *testing.T) {
 		t.Fatal("BELFRY_CONFORMANCE_ENDPOINT must name the peer; `make conformance` starts one")
 	}
 	exceptions := conformance.MotoSQSExceptions()
-	if peer := os.Getenv("BELFRY_CONFORMANCE_PEER"); peer != "" && peer != "moto" {
+	if named := os.Getenv("BELFRY_CONFORMANCE_PEER"); named != "" && named != "moto" {
 		exceptions = nil
 	}
-	config := aws.Config{
-		Region:       "us-east-1",
-		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
-		BaseEndpoint: aws.String(endpoint),
-		HTTPClient:   &http.Client{Timeout: 30 * time.Second},
-	}
+	config := peer(endpoint)
 	run, n := time.Now().Unix(), 0
 	conformance.Run(t, conformance.SQSCases(), exceptions, func(t *testing.T, body func(context.Context, *testing.T, conformance.Env)) {
 		n++
