@@ -94,11 +94,11 @@ func TestEveryFunctionServesTheRuntime(t *testing.T) {
 	sqsEvent, _ := json.Marshal(batch(garbage))
 	for name, c := range map[string]struct{ event, want string }{
 		"api":        {`{"rawPath":"/v1/health","requestContext":{"http":{"method":"GET"}}}`, `"statusCode":200`},
-		"tick":       {`{"source":"aws.scheduler"}`, `{"batchItemFailures":null}`},
-		"scan":       {string(sqsEvent), `{"batchItemFailures":null}`},
+		"tick":       {`{"source":"aws.scheduler"}`, `{"batchItemFailures":[]}`},
+		"scan":       {string(sqsEvent), `{"batchItemFailures":[]}`},
 		"work":       {strings.ReplaceAll(string(sqsEvent), "belfry-scan", "belfry-cpu-heavy"), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`},
 		"deadletter": {strings.ReplaceAll(string(sqsEvent), "belfry-scan", "belfry-cpu-heavy-dlq"), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`},
-		"record":     {`{"Records":[]}`, `{"batchItemFailures":null}`},
+		"record":     {`{"Records":[]}`, `{"batchItemFailures":[]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)

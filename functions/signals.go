@@ -25,7 +25,7 @@ type SQSHandler = func(context.Context, events.SQSEvent) (events.SQSEventRespons
 // comes again.
 func Tick(i *Installation) func(ctx context.Context, payload json.RawMessage) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, payload json.RawMessage) (events.SQSEventResponse, error) {
-		var response events.SQSEventResponse
+		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		wanted := true
 		if batch, isBatch := asBatch(payload); isBatch {
 			wanted, response = i.openTicks(batch)
@@ -49,6 +49,7 @@ func asBatch(payload json.RawMessage) (events.SQSEvent, bool) {
 
 // openTicks tells whether any of the messages asks for a tick, and which stay.
 func (i *Installation) openTicks(batch events.SQSEvent) (wanted bool, response events.SQSEventResponse) {
+	response.BatchItemFailures = []events.SQSBatchItemFailure{}
 	for _, m := range batch.Records {
 		_, err := queue.OpenTick(m.Body)
 		switch {
@@ -72,7 +73,7 @@ func Scan(i *Installation) SQSHandler {
 			all.Go(func() { stays[n] = !i.scan(ctx, m) })
 		}
 		all.Wait()
-		var response events.SQSEventResponse
+		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		again := 0
 		for n, m := range batch.Records {
 			if m.Attributes["ApproximateReceiveCount"] != "1" {

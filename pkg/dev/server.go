@@ -52,6 +52,16 @@ const shards = 16
 // stop.
 const drain = 10 * time.Second
 
+// pools are those that ship. All are served by the container worker of this
+// process, which needs no time to wind down as a function does.
+func pools() dispatch.Pools {
+	local := dispatch.DefaultPools()
+	for i := range local {
+		local[i].Ceiling = max(local[i].Ceiling, 15*time.Minute)
+	}
+	return local
+}
+
 // server is the process in the making.
 type server struct {
 	Options
@@ -129,7 +139,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	}
 	config := s.backend.Config()
 	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
-	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Log: s.Log})
+	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: pools(), Log: s.Log})
 	s.planes = functions.New(belfry, assemble.Environment{})
 	if err := belfry.Ensure(ctx, s.clients); err != nil {
 		return fmt.Errorf("make tables and queues: %w", err)
@@ -179,11 +189,11 @@ func (s *server) serve(ctx context.Context, apiListener, awsListener net.Listene
 }
 
 func (s *server) worker() (*worker.Worker, error) {
-	var pools []worker.Pool
-	for _, p := range dispatch.DefaultPools() {
-		pools = append(pools, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
+	var served []worker.Pool
+	for _, p := range pools() {
+		served = append(served, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
 	}
-	w, err := worker.New(worker.Options{Queue: s.planes.Queues, Execution: s.planes.Execute(nil), Pools: pools, Drain: drain, DeadLetters: true, Log: s.Log})
+	w, err := worker.New(worker.Options{Queue: s.planes.Queues, Execution: s.planes.Execute(nil), Pools: served, Drain: drain, DeadLetters: true, Log: s.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (r *Recorder) Handle(ctx context.Context, e events.DynamoDBEvent) (events.D
 	defer figures.Flush()
 	if err == nil {
 		Measure(changes, figures)
-		return events.DynamoDBEventResponse{}, nil
+		return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil
 	}
 	Measure(changes[:failed], figures)
 	from := e.Records[failed].Change.SequenceNumber

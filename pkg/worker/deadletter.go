@@ -89,7 +89,7 @@ func (w *Worker) redrive(ctx context.Context, p *parcel) bool {
 // is over is dropped, what is used up ends, and all else is woken again.
 func (w *Worker) DeadLetter() func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
-		var response events.SQSEventResponse
+		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		for name, received := range byQueue(e) {
 			for _, id := range w.redriveBatch(ctx, w.queue.Queue(name), received, false) {
 				response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})

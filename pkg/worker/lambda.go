@@ -31,7 +31,7 @@ const (
 // gives back what has not begun and cancels the rest.
 func (w *Worker) Lambda() func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
-		var response events.SQSEventResponse
+		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		if err := w.Check(); err != nil {
 			return response, err
 		}
