@@ -90,7 +90,7 @@ func (w *work) advanceOver(ctx context.Context, to time.Time) error {
 	}
 	moved := *w.head
 	moved.NextFireAt, moved.LastScheduled, moved.Plan, moved.Advances = next, to, nil, w.head.Advances+1
-	w.head, w.made, w.sends = &moved, nil, nil
+	w.head, w.made, w.sends, w.late = &moved, nil, nil, true
 	return nil
 }
 

@@ -27,6 +27,7 @@ type work struct {
 	last  time.Time        // last scheduled time covered
 	next  time.Time        // cursor after it; zero = none
 	moved bool             // there is something to advance over
+	late  bool             // this work has carried out a plan
 	err   error
 }
 
@@ -143,7 +144,9 @@ func (w *work) advance(ctx context.Context) error {
 		return nil
 	}
 	a := job.Advance{Head: w.head, Next: w.next, Last: w.last}
-	if (w.head.Advances+1)%lookBackEvery == 0 {
+	// A look-back reads what is long past, and so need not read strongly; what a
+	// plan has just made is long past too, and may not be seen yet.
+	if (w.head.Advances+1)%lookBackEvery == 0 && !w.late {
 		settled, err := w.lookBack(ctx)
 		if err != nil {
 			return err
