@@ -63,11 +63,12 @@ func (s *Store) NotBegun(ctx context.Context, ref job.Ref, from time.Time) ([]jo
 }
 
 // Unsettled reads what has not ended of a job's executions in (from, upto]:
-// what a look-back judges. Eventually consistent: the caller looks at times that
-// are long past.
-func (s *Store) Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time) ([]job.Execution, error) {
+// what a look-back or a plan judges. A look-back does not read strongly: it asks
+// for times that are long past. A plan does: a scan may have made them just now.
+func (s *Store) Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time, strong bool) ([]job.Execution, error) {
 	var found []job.Execution
 	err := s.eachExecution(ctx, &dynamodb.QueryInput{
+		ConsistentRead:           aws.Bool(strong),
 		KeyConditionExpression:   aws.String("pk = :pk AND sk BETWEEN :from AND :upto"),
 		FilterExpression:         aws.String("#status IN (:scheduled, :running, :retry)"),
 		ExpressionAttributeNames: map[string]string{"#status": "status"},

@@ -54,7 +54,7 @@ func (w *work) catchUp(ctx context.Context) (bool, error) {
 // Left SCHEDULED they would be found by a look-back and run after all. One that
 // begins meanwhile has begun, and its record leaves it out.
 func (w *work) closeLate(ctx context.Context, plan *job.LatePlan) error {
-	there, err := w.Executions.Unsettled(ctx, w.head.Ref, plan.From.Add(-time.Second), plan.To)
+	there, err := w.Executions.Unsettled(ctx, w.head.Ref, plan.From.Add(-time.Second), plan.To, true)
 	if err != nil {
 		return err
 	}

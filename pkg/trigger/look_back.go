@@ -25,7 +25,7 @@ func (w *work) lookBack(ctx context.Context) (time.Time, error) {
 	if !cut.After(w.head.SettledUpto) {
 		return time.Time{}, nil
 	}
-	unsettled, err := w.Executions.Unsettled(ctx, w.head.Ref, w.head.SettledUpto, cut)
+	unsettled, err := w.Executions.Unsettled(ctx, w.head.Ref, w.head.SettledUpto, cut, false)
 	if err != nil {
 		return time.Time{}, err
 	}

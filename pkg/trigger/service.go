@@ -45,8 +45,9 @@ type Executions interface {
 	PutRange(ctx context.Context, r job.RangeRecord) error
 	// Close applies t to exactly the state seen; job.ErrLost when it has changed.
 	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
-	// Unsettled reads what has not ended of a job's executions in (from, upto].
-	Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time) ([]job.Execution, error)
+	// Unsettled reads what has not ended of a job's executions in (from, upto];
+	// strong: also what was written a moment ago.
+	Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time, strong bool) ([]job.Execution, error)
 	// Overdue scans the whole table for executions that were available before
 	// cut, that no lease holds and that no wake-up keeps.
 	Overdue(ctx context.Context, cut time.Time, visit func([]*job.Execution) error) (scanned int, err error)
