@@ -45,6 +45,8 @@ func planOf(name string) ([]part, error) {
 			testPart("tests", nil, []string{"-count=1", "-shuffle=on", "-timeout=15m"}, all),
 			racePart("-short", "-timeout=15m"),
 			conformancePart(),
+			{name: "infra", args: []string{"make", "infra-test"}},
+			{name: "infra lint", args: []string{"make", "infra-lint"}},
 		}, nil
 	case "race":
 		return []part{racePart("-short", "-timeout=15m")}, nil
