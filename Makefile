@@ -21,10 +21,10 @@ SUITE := $(GO) run ./.ci/suite
 
 .PHONY: help deps build unit lint fmt walls conformance test race cover bench prove dev clean \
 	functions image synth synth.clone infra-test infra-lint need-cdk need-cfn-lint \
-	need-lint need-moto moto.txt
+	need-lint need-moto moto.txt stack-up stack-deploy stack-test stack-down
 
 help: ## Show this list
-	awk 'BEGIN {FS = ":.*## "} /^[a-z.]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	awk 'BEGIN {FS = ":.*## "} /^[a-z.-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ## --- set up -----------------------------------------------------------------
 
@@ -117,6 +117,23 @@ infra/lint/requirements.txt: infra/lint/requirements.in
 	cd infra/lint && pip-compile -q --generate-hashes --no-annotate --no-emit-index-url \
 		--no-emit-find-links --no-header --strip-extras -o requirements.txt requirements.in
 
+# Against an emulator: STACK_PORT (4566), ENDPOINT=ministack or localstack.
+stack-up: ## Start an emulator of AWS: MiniStack from PyPI, on STACK_PORT=4566; ENDPOINT=localstack for the other
+	localstack/stack up
+
+stack-deploy: ## Build for this machine and deploy data, core and api to that emulator
+	localstack/stack deploy
+
+stack-test: ## Deploy and watch jobs run through the API alone; an emulator that is not up is started for it and stopped
+	localstack/stack test
+
+stack-down: ## Stop that emulator and all that it runs
+	localstack/stack down
+
+localstack/requirements.txt: localstack/requirements.in
+	cd localstack && pip-compile -q --generate-hashes --no-annotate --no-emit-index-url \
+		--no-emit-find-links --no-header --strip-extras -o requirements.txt requirements.in
+
 ## --- run --------------------------------------------------------------------
 
 bench: ## Measure against the budgets: BENCH=budget (counted, the default), idle, precision, burst, throughput
@@ -127,7 +144,7 @@ dev: ## Build Belfry and run the whole system on this machine, with examples/job
 	bin/belfry dev --apply examples/jobs.yaml
 
 clean: ## Remove what was built and what `make dev` stored; the caches of Go stay
-	rm -rf bin build .venv .belfry cdk.out infra/node_modules
+	rm -rf bin build .venv .venv-stack .belfry cdk.out infra/node_modules
 
 ## --- behind the targets above -----------------------------------------------
 

@@ -41,7 +41,7 @@ func documents(t *testing.T) map[string]string {
 
 func ignored(name string) bool {
 	switch name {
-	case ".git", ".venv", ".belfry", "bin", "build", "node_modules", "cdk.out":
+	case ".git", ".venv", ".venv-stack", ".belfry", "bin", "build", "node_modules", "cdk.out":
 		return true
 	}
 	return false

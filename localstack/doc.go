@@ -1,0 +1,7 @@
+// Package localstack holds what deploys Belfry's stacks to an emulator of AWS on
+// this machine: the settings (belfry.yaml), the emulator (requirements.txt for
+// MiniStack, compose.yaml for LocalStack), the steps (stack), and the test that
+// watches what was deployed through the API alone, behind the build tag stack.
+//
+// It has no code of its own: what it tests must be what an account would get.
+package localstack
