@@ -116,12 +116,24 @@ func (s *Service) cleanUp(ctx context.Context, head *job.Head) error {
 		if lifecycle.MayBegin(head, e.Epoch, e.ScheduledAt, until) {
 			continue
 		}
-		err := s.Executions.Close(ctx, e, lifecycle.WithdrawnBy(s.Clock.Now(), "control", lifecycle.Superseded))
+		err := s.Executions.Close(ctx, e, lifecycle.WithdrawnBy(s.Clock.Now(), "control", voidedBy(head)))
 		if err != nil && !errors.Is(err, job.ErrLost) {
 			return err
 		}
 	}
 	return nil
+}
+
+// voidedBy is why what has not begun is withdrawn: a job that is stopped says by
+// what; of one that goes on, a newer life makes the same times again or not.
+func voidedBy(head *job.Head) job.Reason {
+	if head.State == job.Paused {
+		return lifecycle.JobPaused
+	}
+	if head.State == job.Deleted {
+		return lifecycle.JobDeleted
+	}
+	return lifecycle.Superseded
 }
 
 // carryUntil is the bound that the first edit after revision wrote; zero when

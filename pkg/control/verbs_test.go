@@ -109,7 +109,7 @@ func (d *desk) compare(verb string, was *job.Head, want answer) {
 
 // A verb is acknowledged after its clean-up, and repeating it repeats that.
 func TestARepeatedVerbRepeatsTheCleanUpAndNothingElse(t *testing.T) {
-	for _, verb := range []string{"pause", "resume", "delete", "edit"} {
+	for verb, reason := range map[string]job.Reason{"pause": lifecycle.JobPaused, "resume": lifecycle.Superseded, "delete": lifecycle.JobDeleted, "edit": lifecycle.Superseded} {
 		t.Run(verb, func(t *testing.T) {
 			atDesk(t, func(d *desk) {
 				d.put(daily())
@@ -131,8 +131,8 @@ func TestARepeatedVerbRepeatsTheCleanUpAndNothingElse(t *testing.T) {
 				}
 				e, err := d.belfry.Store.Execution(d.Context(), d.ref, job.ScheduledKey(at))
 				d.must(err)
-				if e.Status != job.Withdrawn || e.Reason != lifecycle.Superseded {
-					d.Errorf("the old execution is left %s", e.Status)
+				if e.Status != job.Withdrawn || e.Reason != reason {
+					d.Errorf("the old execution is left %s because of %s, want WITHDRAWN because of %s", e.Status, e.Reason, reason)
 				}
 			})
 		})
