@@ -29,6 +29,9 @@ to any credentials and in any region:
   export AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
   aws dynamodb scan --table-name belfry-executions --endpoint-url http://127.0.0.1:8421
 
+Webhook calls are signed with BELFRY_WEBHOOK_SECRET, or else with a secret that is
+made once and kept in the folder of --data, in the file webhook-secret.
+
 Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 10 s. A second Ctrl-C ends it at once; what was cut off runs again after a start.`,
 		Example: "  belfry dev\n  belfry dev --apply examples/jobs.yaml\n  belfry dev --data /tmp/belfry --listen 127.0.0.1:0 --aws-listen 127.0.0.1:0", Args: upTo(0)}
@@ -42,7 +45,7 @@ Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 		if err != nil {
 			return err
 		}
-		o.Version, o.Entropy, o.Log = versionText(), rand.Reader, log
+		o.Version, o.Entropy, o.Log, o.WebhookSecret = versionText(), rand.Reader, log, a.env("BELFRY_WEBHOOK_SECRET")
 		o.Ready = func(ctx context.Context, urls dev.URLs) error { return a.devReady(ctx, c, urls, files) }
 		if err := dev.Run(c.Context(), o); err != nil {
 			return &notStarted{err}

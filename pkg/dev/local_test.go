@@ -109,12 +109,13 @@ func TestWhatKeepsItFromStartingIsToldWithWhatToDo(t *testing.T) {
 		change     func(*Options)
 		field, fix string
 	}{
-		"a port in use":       {func(o *Options) { o.Listen = taken.Addr().String() }, "--listen", "stop what listens there"},
-		"a port that is none": {func(o *Options) { o.AWSListen = "127.0.0.1:99999" }, "--aws-listen", "from 0 to 65535"},
-		"no folder at all":    {func(o *Options) { o.Data = "" }, "--data", "name a folder"},
-		"a file for a folder": {func(o *Options) { o.Data = file }, "--data", "that you may write to"},
-		"a torn database":     {func(o *Options) { o.Data = torn }, "--data", "move it away"},
-		"a broken secret":     {func(o *Options) { o.Data = badKey }, "webhook-secret", "delete the file"},
+		"a port in use":                      {func(o *Options) { o.Listen = taken.Addr().String() }, "--listen", "stop what listens there"},
+		"a port that is none":                {func(o *Options) { o.AWSListen = "127.0.0.1:99999" }, "--aws-listen", "from 0 to 65535"},
+		"no folder at all":                   {func(o *Options) { o.Data = "" }, "--data", "name a folder"},
+		"a file for a folder":                {func(o *Options) { o.Data = file }, "--data", "that you may write to"},
+		"a torn database":                    {func(o *Options) { o.Data = torn }, "--data", "move it away"},
+		"a broken secret":                    {func(o *Options) { o.Data = badKey }, "webhook-secret", "delete the file"},
+		"a broken secret in the environment": {func(o *Options) { o.WebhookSecret = "whsec_!" }, "BELFRY_WEBHOOK_SECRET", "change the variable"},
 	}
 	for name, row := range rows {
 		o := Options{Data: t.TempDir(), Listen: "127.0.0.1:0", AWSListen: "127.0.0.1:0", Entropy: rand.Reader}

@@ -44,3 +44,14 @@ func secretRefused(path string, err error) error {
 	return &job.Error{Code: known.Code, Field: "webhook-secret", Bound: known.Bound, Message: "in " + job.Shorten(path) + ": " + known.Message,
 		Fix: "put back what stood there, or delete the file and another secret is made"}
 }
+
+// variableRefused points at the variable that held a broken webhook secret,
+// and never shows its value.
+func variableRefused(err error) error {
+	var known *job.Error
+	if !errors.As(err, &known) {
+		return err
+	}
+	return &job.Error{Code: known.Code, Field: "BELFRY_WEBHOOK_SECRET", Bound: known.Bound, Message: known.Message,
+		Fix: "change the variable, or leave it out and a secret is made in the data folder"}
+}

@@ -26,7 +26,8 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
-// Options of the process. Every field is required, but for Log and Version.
+// Options of the process. Every field is required, but for Log, Version and
+// WebhookSecret.
 type Options struct {
 	Data      string // folder of everything that is kept; made when it is not there
 	Listen    string // host:port of the API; port 0 = a free one
@@ -34,6 +35,9 @@ type Options struct {
 	Version   string
 	Entropy   io.Reader // for request ids and the webhook secret
 	Log       *slog.Logger
+	// WebhookSecret signs webhook calls: whsec_ and 24 to 64 bytes in base64.
+	// Empty = one that is made once and kept in Data.
+	WebhookSecret string
 	// Ready is called once, when API and workers serve, with the real
 	// addresses. An error ends the process.
 	Ready func(ctx context.Context, urls URLs) error
@@ -134,8 +138,10 @@ func (s *server) open(ctx context.Context) (err error) {
 	if s.backend, err = localaws.New(localaws.Options{Dir: s.Data}); err != nil {
 		return folderRefused(s.Data, err)
 	}
-	if s.secret, err = webhookSecret(s.secretFile(), s.Entropy); err != nil {
-		return err
+	if s.secret = s.WebhookSecret; s.secret == "" {
+		if s.secret, err = webhookSecret(s.secretFile(), s.Entropy); err != nil {
+			return err
+		}
 	}
 	config := s.backend.Config()
 	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
@@ -199,6 +205,9 @@ func (s *server) worker() (*worker.Worker, error) {
 	}
 	err = target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: target.Loopback(), UserAgent: "Belfry/" + s.Version})
 	if err != nil {
+		if s.WebhookSecret != "" {
+			return nil, variableRefused(err)
+		}
 		return nil, secretRefused(s.secretFile(), err)
 	}
 	return w, nil
