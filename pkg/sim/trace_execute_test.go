@@ -223,5 +223,8 @@ func TestAMessageStartsOnlyTheLifeThatSentIt(t *testing.T) {
 		if d := <-disposal; !d.Delete {
 			t.Fatalf("the message of an older life is kept: %+v", d)
 		}
+		if e := s.execution(at); e.Status != job.Scheduled || e.Attempt != 0 {
+			t.Fatalf("the message of an older life claimed the newer one: %+v", e)
+		}
 	})
 }
