@@ -20,7 +20,8 @@ type delivery struct {
 }
 
 // receiver is what the deployed webhooks call. /steady takes everything, /flaky
-// refuses the first attempt of each execution, /broken takes nothing.
+// refuses the first attempt of each execution, /broken takes nothing, and
+// /endless lets the first attempt wait until its caller is gone.
 type receiver struct {
 	url string
 
@@ -51,6 +52,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.seen = append(r.seen, delivery{job: q.Header.Get("Belfry-Job"), execution: q.Header.Get("Belfry-Execution-Id"), key: q.Header.Get("Idempotency-Key"),
 		attempt: attempt, token: token, scheduled: scheduled, arrived: arrived})
 	r.mu.Unlock()
+	if q.URL.Path == "/endless" && attempt == 1 {
+		<-q.Context().Done()
+	}
 	if q.URL.Path == "/broken" || q.URL.Path == "/flaky" && attempt == 1 {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
