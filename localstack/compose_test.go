@@ -73,7 +73,7 @@ func TestBothEmulatorsAreTheSameAccountInTheSameRegion(t *testing.T) {
 	if s.EnvFile != "emulator.env" {
 		t.Errorf("env_file %q; want emulator.env", s.EnvFile)
 	}
-	if !strings.Contains(read(t, "stack"), ". localstack/emulator.env") {
+	if !strings.Contains(read(t, "stack"), "done <localstack/emulator.env") {
 		t.Error("./stack does not read emulator.env")
 	}
 	var names []string
