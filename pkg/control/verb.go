@@ -82,9 +82,7 @@ func (s *Service) closeGap(ctx context.Context, head *job.Head) error {
 	if err != nil {
 		return err
 	}
-	record := job.RangeRecord{Ref: head.Ref, Range: schedule.PassedOver(head.Gap, rev), Revision: head.Gap.Revision, Epoch: head.Epoch,
-		Pool: head.Pool, Status: job.Missed, Reason: head.Gap.Reason, At: s.Clock.Now()}
-	if err := s.Executions.PutRange(ctx, record); err != nil {
+	if err := s.Executions.PutRange(ctx, schedule.GapRecord(head, rev, s.Clock.Now())); err != nil {
 		return err
 	}
 	if err := s.Jobs.CloseGap(ctx, head); err != nil && !errors.Is(err, job.ErrLost) {
@@ -140,10 +138,7 @@ func voidedBy(head *job.Head) job.Reason {
 // there is none.
 func (s *Service) carryUntil(ctx context.Context, ref job.Ref, revision int) (time.Time, error) {
 	rev, err := s.Jobs.Revision(ctx, ref, revision+1)
-	if err != nil || rev == nil {
-		return time.Time{}, err
-	}
-	return rev.CarryUntil, nil
+	return rev.Carries(), err
 }
 
 // raised is the head with its epoch raised for a verb. notEdit moves RunsFrom

@@ -202,9 +202,7 @@ func (p *passage) facts(ctx context.Context, item *job.Execution) (lifecycle.Fac
 		if err != nil {
 			return f, err
 		}
-		if later != nil {
-			carryUntil = later.CarryUntil
-		}
+		carryUntil = later.Carries()
 	}
 	f.MayBegin = lifecycle.MayBegin(p.head, item.Epoch, item.ScheduledAt, carryUntil)
 	return f, nil

@@ -87,3 +87,12 @@ type Revision struct {
 	// *previous* revision that have not begun may still begin.
 	CarryUntil time.Time
 }
+
+// Carries is CarryUntil of the revision that followed another; zero when none
+// did (nil), so nothing older may begin.
+func (r *Revision) Carries() time.Time {
+	if r == nil {
+		return time.Time{}
+	}
+	return r.CarryUntil
+}

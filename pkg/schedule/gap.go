@@ -6,6 +6,14 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
+// GapRecord is the one record of the times that a verb passed over, whoever
+// writes it: the verb itself, or the next scan. rev is the revision whose times
+// they are, nil when it is absent.
+func GapRecord(head *job.Head, rev *job.Revision, at time.Time) job.RangeRecord {
+	return job.RangeRecord{Ref: head.Ref, Range: PassedOver(head.Gap, rev), Revision: head.Gap.Revision, Epoch: head.Epoch, Pool: head.Pool,
+		Status: job.Missed, Reason: head.Gap.Reason, At: at}
+}
+
 // PassedOver is the range of scheduled times that a verb passed over, counted
 // under the schedule of the revision whose times they are. A revision that is
 // absent or can no longer be evaluated still leaves a range, of one time, since

@@ -33,13 +33,3 @@ func (s *Store) WinTick(ctx context.Context, minute time.Time, token string) (bo
 	}
 	return false, fault("win the tick", err)
 }
-
-// LastTick reports whether the minute was fanned out.
-func (s *Store) LastTick(ctx context.Context, minute time.Time) (bool, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.tables.Control),
-		Key: key("TICK#"+minute.UTC().Format("20060102T1504Z"), single), ReturnConsumedCapacity: s.capacity()})
-	if err != nil {
-		return false, fault("read the tick", err)
-	}
-	return len(out.Item) > 0, nil
-}

@@ -102,9 +102,7 @@ func (w *work) closeGap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	record := job.RangeRecord{Ref: w.head.Ref, Range: schedule.PassedOver(gap, rev), Revision: gap.Revision, Epoch: w.head.Epoch, Pool: w.head.Pool,
-		Status: job.Missed, Reason: gap.Reason, At: w.Clock.Now()}
-	if err := w.Executions.PutRange(ctx, record); err != nil {
+	if err := w.Executions.PutRange(ctx, schedule.GapRecord(w.head, rev, w.Clock.Now())); err != nil {
 		return err
 	}
 	if err := w.Cursors.CloseGap(ctx, w.head); err != nil {

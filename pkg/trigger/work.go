@@ -174,12 +174,8 @@ func (w *work) tidy(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	var carryUntil time.Time
-	if later != nil {
-		carryUntil = later.CarryUntil
-	}
 	for _, e := range w.made {
-		if !lifecycle.MayBegin(head, e.Epoch, e.ScheduledAt, carryUntil) {
+		if !lifecycle.MayBegin(head, e.Epoch, e.ScheduledAt, later.Carries()) {
 			_ = w.Executions.Close(ctx, e, lifecycle.WithdrawnBy(w.Clock.Now(), "scan", lifecycle.Superseded)) // tidiness only
 		}
 	}
