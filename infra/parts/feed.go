@@ -15,12 +15,14 @@ type Feed struct {
 	Batch   int
 	Most    int              // invocations at a time; zero = as many as pollers make
 	Pollers *settings.Poller // provisioned ones, in place of Most
+	Off     bool             // nothing is taken until it is switched on
 }
 
 // FeedFrom lets a queue invoke the function, which answers message by message
 // what stays in the queue.
 func (f Function) FeedFrom(q awssqs.IQueue, feed Feed) {
-	props := &awslambdaeventsources.SqsEventSourceProps{BatchSize: jsii.Number(feed.Batch), ReportBatchItemFailures: jsii.Bool(true)}
+	// Said either way: an update that leaves it unsaid leaves it as it is.
+	props := &awslambdaeventsources.SqsEventSourceProps{BatchSize: jsii.Number(feed.Batch), ReportBatchItemFailures: jsii.Bool(true), Enabled: jsii.Bool(!feed.Off)}
 	if feed.Pollers != nil {
 		props.ProvisionedPollerConfig = &awslambda.ProvisionedPollerConfig{MinimumPollers: jsii.Number(feed.Pollers.Least), MaximumPollers: jsii.Number(feed.Pollers.Most)}
 	} else if feed.Most > 0 {

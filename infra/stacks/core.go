@@ -48,11 +48,12 @@ func newCore(app constructs.Construct, i parts.Installation, d *Data) *Core {
 	return c
 }
 
-// tick is started by the schedule, and from then on by itself.
+// tick is started by the schedule, and from then on by itself. To stop it takes
+// both: the schedule alone would leave the chain that is under way.
 func (c *Core) tick(i parts.Installation, d *Data) {
 	f := parts.NewFunction(c.Stack, "Tick", i, parts.FunctionShape{Folder: "tick", Says: "Fans a minute out to the scans.", MemoryMB: 256, Timeout: signalTimeout,
 		Reserved: tickConcurrency, Chains: true}, c.failures)
-	f.FeedFrom(c.ticks, parts.Feed{Batch: 1, Most: tickConcurrency})
+	f.FeedFrom(c.ticks, parts.Feed{Batch: 1, Most: tickConcurrency, Off: !i.Settings.TickEnabled})
 	grantTick(i, f.Role, d, c)
 	group := awsscheduler.NewScheduleGroup(c.Stack, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{ScheduleGroupName: jsii.String(i.Name("schedules"))})
 	role := c.minutelyRole(i, group)

@@ -171,7 +171,20 @@ func TestTheTickIsInvokedEachMinuteAndNeverAgain(t *testing.T) {
 	if got := i.thing("core", at(invoke[0].Properties, "DestinationConfig.OnFailure.Destination")); !strings.HasPrefix(got, "Failures") {
 		t.Errorf("what the tick failed with goes to %s", got)
 	}
-	installed(t, "profile: small\ntick_enabled: false").of(t, "AWS::Scheduler::Schedule")[0].expect(t, map[string]string{"State": "DISABLED"})
+}
+
+func TestATickThatIsOffIsNeitherStartedNorGoesOnByItself(t *testing.T) {
+	for file, want := range map[string]struct{ schedule, chain string }{
+		"profile: small":                      {"ENABLED", "true"},
+		"profile: small\ntick_enabled: false": {"DISABLED", "false"},
+	} {
+		i := installed(t, file)
+		i.of(t, "AWS::Scheduler::Schedule")[0].expect(t, map[string]string{"State": want.schedule})
+		mapping(t, i, "belfry-tick").expect(t, map[string]string{"Enabled": want.chain})
+		for _, other := range []string{"belfry-scan", "belfry-fast-io", "belfry-fast-io-isolation", "belfry-fast-io-dlq"} {
+			mapping(t, i, other).expect(t, map[string]string{"Enabled": "true"}) // what is made already still runs
+		}
+	}
 }
 
 func TestARecordThatCannotBeTakenDoesNotStopTheStream(t *testing.T) {
