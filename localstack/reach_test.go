@@ -3,11 +3,7 @@
 package localstack
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/signing"
 )
 
 // told is a variable that ./stack sets.
@@ -39,11 +35,11 @@ func deployedAPI(t *testing.T) *client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := aws.Credentials{AccessKeyID: told(t, "AWS_ACCESS_KEY_ID"), SecretAccessKey: told(t, "AWS_SECRET_ACCESS_KEY")}
+	keys := credentials.NewStaticCredentialsProvider(told(t, "AWS_ACCESS_KEY_ID"), told(t, "AWS_SECRET_ACCESS_KEY"), "")
 	api, err := client.New(client.Options{
 		BaseURL: told(t, "BELFRY_STACK_URL"),
-		HTTP: &http.Client{Timeout: 40 * time.Second, Transport: signing{keys: keys, region: told(t, "AWS_REGION"), signer: v4.NewSigner(),
-			under: &http.Transport{DialContext: dialing(endpoint.Host)}}},
+		HTTP: &http.Client{Timeout: 40 * time.Second, Transport: &signing.Transport{Service: signing.APIGateway, Region: told(t, "AWS_REGION"), Credentials: keys,
+			Now: time.Now, Under: &http.Transport{DialContext: dialing(endpoint.Host)}}},
 		Wait: func(ctx context.Context, d time.Duration) error {
 			select {
 			case <-ctx.Done():
@@ -68,31 +64,4 @@ func dialing(emulator string) func(context.Context, string, string) (net.Conn, e
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, address)
 	}
-}
-
-// signing signs each request for API Gateway with signature version 4.
-type signing struct {
-	keys   aws.Credentials
-	region string
-	signer *v4.Signer
-	under  http.RoundTripper
-}
-
-// RoundTrip signs a copy of the request and sends it.
-func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
-	var body []byte
-	if r.Body != nil {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
-		}
-		r.Body.Close()
-	}
-	r = r.Clone(r.Context())
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	sum := sha256.Sum256(body)
-	if err := s.signer.SignHTTP(r.Context(), s.keys, r, hex.EncodeToString(sum[:]), "execute-api", s.region, time.Now()); err != nil {
-		return nil, err
-	}
-	return s.under.RoundTrip(r)
 }

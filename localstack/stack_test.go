@@ -51,6 +51,7 @@ func TestWhatWasDeployedRunsJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	t.Run("the command line signs in and applies a file", func(t *testing.T) { w.on(t).commanded(ctx) })
 	t.Run("executions start within their second and the next", func(t *testing.T) {
 		w.on(t).ranInTime(ctx, log, enough)
 	})

@@ -71,9 +71,11 @@ func (a *app) root() *cobra.Command {
 		Long: `Schedule jobs, watch their executions, and see why each became what it is.
 
 The API is found at --url, else at BELFRY_URL, else at ` + client.DefaultURL + `.
+With BELFRY_AUTH=iam calls are signed with the AWS credentials that the AWS
+command line would use; with BELFRY_AUTH=bearer, or none, BELFRY_TOKEN is sent.
 
 Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict, 5 refused by
-validation, 6 unreachable; apply --dry-run: 0 no change, 10 changes.`,
+validation, 6 unreachable, 7 not let in; apply --dry-run: 0 no change, 10 changes.`,
 		Example:       "  belfry apply -f examples/jobs.yaml\n  belfry executions list every-ten-seconds\n  belfry schedule next '30 3 * * *' --zone Europe/Berlin",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: noSuchCommand, RunE: showHelp,
@@ -88,7 +90,7 @@ validation, 6 unreachable; apply --dry-run: 0 no change, 10 changes.`,
 func showHelp(c *cobra.Command, _ []string) error { return c.Help() }
 
 // api makes the client that the flags and the environment name.
-func (a *app) api() (*client.Client, error) {
+func (a *app) api(ctx context.Context) (*client.Client, error) {
 	base := a.url
 	if base == "" {
 		base = a.env("BELFRY_URL")
@@ -96,8 +98,11 @@ func (a *app) api() (*client.Client, error) {
 	// apply sends several jobs at once; each keeps its connection.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = atOnce
-	api, err := client.New(client.Options{BaseURL: base, Token: a.env("BELFRY_TOKEN"), HTTP: &http.Client{Timeout: 60 * time.Second, Transport: transport},
-		Retries: 2, Wait: wait, Spread: rand.Float64})
+	options := client.Options{BaseURL: base, HTTP: &http.Client{Timeout: 60 * time.Second, Transport: transport}, Retries: 2, Wait: wait, Spread: rand.Float64}
+	if err := a.signsIn(ctx, &options); err != nil {
+		return nil, err
+	}
+	api, err := client.New(options)
 	if err != nil {
 		return nil, &usageError{message: err.Error(), command: "belfry"}
 	}
@@ -147,7 +152,7 @@ func (a *app) busy(ctx context.Context, what func() string, work func(context.Co
 
 // call makes the client and one call with it.
 func (a *app) call(c *cobra.Command, work func(context.Context, *client.Client) error) error {
-	api, err := a.api()
+	api, err := a.api(c.Context())
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ With --dry-run nothing is written; exit code 0 means no change, 10 changes.`,
 // apply asks the service about every job first and writes only when it refuses
 // none of them.
 func (a *app) apply(ctx context.Context, entries []jobfile.Entry, dryRun bool) error {
-	api, err := a.api()
+	api, err := a.api(ctx)
 	if err != nil {
 		return err
 	}

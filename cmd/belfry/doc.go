@@ -7,9 +7,10 @@
 // what a refusal means to a script:
 //
 //	0 ok · 1 failed · 2 usage · 3 not found · 4 conflict · 5 refused by
-//	validation · 6 unreachable · 10 apply --dry-run found changes
+//	validation · 6 unreachable · 7 not let in · 10 apply --dry-run found changes
 //
 // The command holds no rule of its own: definitions are judged by pkg/job and
 // pkg/schedule before they are sent and by the service after. Settings enter
-// here (flags, BELFRY_URL, BELFRY_TOKEN, NO_COLOR) and are handed on as values.
+// here (flags, BELFRY_URL, BELFRY_AUTH, BELFRY_TOKEN, NO_COLOR, and those of the
+// AWS SDK) and are handed on as values.
 package main

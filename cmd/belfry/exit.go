@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-scheduler/belfry/cmd/belfry/jobfile"
 	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/signing"
 )
 
 // The exit codes.
@@ -23,6 +24,7 @@ const (
 	exitConflict    = 4
 	exitRefused     = 5
 	exitUnreachable = 6
+	exitNotLetIn    = 7
 	exitChanges     = 10
 )
 
@@ -89,6 +91,8 @@ func codeOf(err error) int {
 	var unreachable *client.Unreachable
 	var faults jobfile.Faults
 	var ended *notStarted
+	var denied *client.Denied
+	var unsent *signing.UnsentError
 	switch {
 	case errors.As(err, &quiet):
 		return quiet.code
@@ -98,6 +102,8 @@ func codeOf(err error) int {
 		return exitUsage
 	case errors.As(err, &unreachable):
 		return exitUnreachable
+	case errors.As(err, &denied), errors.As(err, &unsent):
+		return exitNotLetIn
 	case errors.As(err, &faults):
 		return codeOfClass(faults[0].Err.Code)
 	}
@@ -141,7 +147,10 @@ func toldOf(e *job.Error, file string) told {
 }
 
 // refusals lists what an error says, each with what to do next.
-func refusals(err error) []told {
+func (a *app) refusals(err error) []told {
+	if t, so := a.notLetIn(err); so {
+		return []told{t}
+	}
 	var wrong *usageError
 	var unreachable *client.Unreachable
 	var faults jobfile.Faults
@@ -172,7 +181,7 @@ func (a *app) report(err error, name string) int {
 	if errors.As(err, &quiet) {
 		return code
 	}
-	list := refusals(err)
+	list := a.refusals(err)
 	if a.json {
 		document := struct {
 			Error    told   `json:"error"`

@@ -187,7 +187,7 @@ func (a *app) jobsRun() *cobra.Command {
 
 // completeJobs offers the names of jobs to the shell.
 func (a *app) completeJobs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	api, err := a.api()
+	api, err := a.api(c.Context())
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

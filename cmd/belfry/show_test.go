@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/signing"
 )
 
 func TestHowFarATimeLiesAway(t *testing.T) {
@@ -105,7 +106,7 @@ func TestTheExitCodeFollowsFromWhatWentWrong(t *testing.T) {
 		{errors.New("whatever"), 1}, {coded(job.CodeInternal), 1}, {coded(job.CodeThrottled), 1}, {coded("NEVER_HEARD_OF"), 1},
 		{&usageError{}, 2}, {coded(job.CodeNotFound), 3}, {coded(job.CodeRevisionConflict), 4}, {coded(job.CodeAlreadyExists), 4}, {coded(job.CodeStateConflict), 4},
 		{coded(job.CodeInvalid), 5}, {coded(job.CodeScheduleNever), 5}, {jobfile.Faults{{Err: &job.Error{Code: job.CodeUnknownField}}}, 5},
-		{jobfile.Faults{{Err: &job.Error{Code: job.CodeStateConflict}}}, 4}, {&client.Unreachable{}, 6}, {coded(job.CodeUnavailable), 6}, {silent{10}, 10},
+		{jobfile.Faults{{Err: &job.Error{Code: job.CodeStateConflict}}}, 4}, {&client.Unreachable{}, 6}, {&client.Denied{}, 7}, {&signing.UnsentError{}, 7}, {coded(job.CodeUnavailable), 6}, {silent{10}, 10},
 	}
 	for _, row := range rows {
 		if got := codeOf(row.err); got != row.want {

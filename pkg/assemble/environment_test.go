@@ -104,6 +104,16 @@ func TestServedPools(t *testing.T) {
 
 const environmentPage = "../../docs/environment.md"
 
+// commandLine is what cmd/belfry reads, which is told nothing of the above.
+const commandLine = "\n## The command line\n\n" +
+	"| variable | default | allowed | meaning |\n|---|---|---|---|\n" +
+	"| `BELFRY_URL` | `http://127.0.0.1:8420` | an http or https URL | The address of the API: the output `Url` of the stack `api`. |\n" +
+	"| `BELFRY_AUTH` | none | iam or bearer | How it says who calls. With iam calls are signed (SigV4, `execute-api`) with the credentials that the AWS command " +
+	"line would use; the region is the one in the API's address, behind a domain of one's own that of `AWS_REGION` or the profile. With bearer, or without " +
+	"a value, `BELFRY_TOKEN` is sent. |\n" +
+	"| `BELFRY_TOKEN` | none | a token | The bearer token of an API with `api.authorizer: jwt`. A secret: never logged. |\n" +
+	"| `NO_COLOR` | none | anything | Leaves colours out. |\n"
+
 // UPDATE_GOLDEN=1 writes the page.
 func TestTheEnvironmentIsDocumented(t *testing.T) {
 	var page strings.Builder
@@ -120,6 +130,7 @@ func TestTheEnvironmentIsDocumented(t *testing.T) {
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", v.Name, def, v.Bound, meaning)
 	}
+	page.WriteString(commandLine)
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(environmentPage, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)

@@ -72,6 +72,10 @@ func (c *Client) try(ctx context.Context, k call, body []byte, out any) (time.Du
 		return never, err
 	}
 	response, err := c.options.HTTP.Do(request)
+	var unsent interface{ NotSent() bool }
+	if errors.As(err, &unsent) && unsent.NotSent() {
+		return never, cause(err)
+	}
 	if err != nil {
 		return c.lostWait(ctx, k), c.lost(ctx, err)
 	}
@@ -106,17 +110,25 @@ func (c *Client) lost(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
+	return &Unreachable{URL: c.base, Err: cause(err)}
+}
+
+// cause is an error without the method and the URL that net/http puts before it.
+func cause(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err
+		return wrapped.Err
 	}
-	return &Unreachable{URL: c.base, Err: err}
+	return err
 }
 
 // refused decodes a problem. What is no problem did not come from Belfry.
 func (c *Client) refused(k call, response *http.Response, data []byte) (time.Duration, error) {
 	var problem Problem
 	if json.Unmarshal(data, &problem) != nil || problem.Code == "" {
+		if response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden {
+			return never, c.denied(response, data)
+		}
 		err := &Unreachable{URL: c.base, Err: fmt.Errorf("%s %s was answered with %s, which is no answer of Belfry", k.method, "/"+strings.Join(k.path, "/"), response.Status)}
 		if response.StatusCode >= 502 && !k.once {
 			return retryAfter(response), err

@@ -16,9 +16,12 @@ const DefaultURL = "http://127.0.0.1:8420"
 
 // Options say how to reach the API.
 type Options struct {
-	BaseURL string       // empty = DefaultURL
-	HTTP    *http.Client // nil = http.DefaultClient
-	Token   string       // sent as bearer token; empty = none
+	BaseURL string // empty = DefaultURL
+	// HTTP sends the calls; nil = http.DefaultClient. A transport that signs them
+	// (pkg/signing) belongs here. Its errors that say NotSent() are answered as they
+	// are, and the call is not repeated.
+	HTTP  *http.Client
+	Token string // sent as bearer token; empty = none
 
 	// Retries is how often a call that failed is repeated, when repeating it is
 	// safe: reads, and verbs that the server makes idempotent. 0 = 3, negative =

@@ -240,6 +240,52 @@ func TestWhatIsNoBelfryIsUnreachable(t *testing.T) {
 	}
 }
 
+func TestWhatAGatewayDoesNotLetInIsDeniedAndNotRepeated(t *testing.T) {
+	for sentence, row := range map[string]struct {
+		gateway answer
+		want    Denied
+	}{
+		"by its authorizer": {answer{status: 403, body: `{"message":"Forbidden"}`, header: "X-Amzn-Errortype: AccessDeniedException:http://about.it/"},
+			Denied{Status: 403, Message: "Forbidden", Kind: "AccessDeniedException"}},
+		"without a word of JSON": {answer{status: 401, body: "who are you?\n", header: "Date: Sun, 12 Jul 2026 12:00:00 GMT"},
+			Denied{Status: 401, Message: "who are you?", At: time.Date(2026, 7, 12, 12, 0, 0, 0, time.UTC)}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s, c, _ := start(t, row.gateway)
+			_, err := c.Health(t.Context())
+			var got *Denied
+			if !errors.As(err, &got) || len(s.asked) != 1 {
+				t.Fatalf("%d tries, %v", len(s.asked), err)
+			}
+			row.want.URL = c.URL()
+			if row.want.At.IsZero() {
+				got.At = time.Time{}
+			}
+			if *got != row.want {
+				t.Errorf("got %+v, want %+v", *got, row.want)
+			}
+		})
+	}
+}
+
+// unsigned is a transport that sends nothing.
+type unsigned struct{ asked *int }
+
+func (u unsigned) RoundTrip(*http.Request) (*http.Response, error) { *u.asked++; return nil, u }
+func (unsigned) Error() string                                     { return "no key" }
+func (unsigned) NotSent() bool                                     { return true }
+
+func TestACallThatItsTransportDidNotSendIsNotRepeated(t *testing.T) {
+	asked := 0
+	c, err := New(Options{HTTP: &http.Client{Transport: unsigned{&asked}}, Wait: func(context.Context, time.Duration) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = c.Health(t.Context()); asked != 1 || !errors.As(err, &unsigned{}) || err.Error() != "no key" {
+		t.Errorf("%d tries, %v", asked, err)
+	}
+}
+
 func TestABaseURLThatIsNoneIsRefused(t *testing.T) {
 	for _, url := range []string{"localhost:8420", "ftp://a", "http://", "http://user:pass@a", "http://a?b", "http://a#b", "://"} {
 		if _, err := New(Options{BaseURL: url}); job.CodeOf(err) != job.CodeInvalid {

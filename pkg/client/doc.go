@@ -8,7 +8,8 @@
 //
 // Callers are the command line and Go programs. A refusal of the server comes
 // back as *job.Error with the server's code, field, bound and fix; a server that
-// cannot be reached as *Unreachable. The package never decides anything about
+// cannot be reached as *Unreachable, a gateway in front of it that lets nobody in
+// as *Denied. The package never decides anything about
 // jobs or executions itself, and it repeats a call only when repeating it cannot
 // change what is stored twice.
 package client
