@@ -40,12 +40,12 @@ func decode(image map[string]events.DynamoDBAttributeValue) (*job.Execution, err
 	if len(image) == 0 {
 		return nil, nil
 	}
-	return store.DecodeImage(attributes(image))
+	return store.DecodeImage(Attributes(image))
 }
 
-// attributes turns an image as events carry it into one as the table's client
+// Attributes turns an image as events carry it into one as the table's client
 // knows it.
-func attributes(image map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
+func Attributes(image map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
 	out := make(map[string]types.AttributeValue, len(image))
 	for name, value := range image {
 		out[name] = attribute(value)
@@ -70,7 +70,7 @@ func attribute(v events.DynamoDBAttributeValue) types.AttributeValue {
 		}
 		return &types.AttributeValueMemberL{Value: members}
 	case events.DataTypeMap:
-		return &types.AttributeValueMemberM{Value: attributes(v.Map())}
+		return &types.AttributeValueMemberM{Value: Attributes(v.Map())}
 	case events.DataTypeStringSet:
 		return &types.AttributeValueMemberSS{Value: v.StringSet()}
 	case events.DataTypeNumberSet:

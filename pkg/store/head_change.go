@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sort"
 	"strings"
 
@@ -70,17 +69,6 @@ func conditionLost(canceled *types.TransactionCanceledException) bool {
 		}
 	}
 	return lost
-}
-
-func (s *Store) auditItem(c job.HeadChange) item {
-	audit := key("AUDIT#"+c.New.Ref.String(), fmt.Sprintf("%013d#%d", c.At.UnixMilli(), c.New.Epoch))
-	audit["verb"] = text(c.Verb)
-	audit["actor"] = text(c.Actor)
-	audit["epoch"] = number(c.New.Epoch)
-	audit["revision"] = number(int64(c.New.Revision))
-	audit["at"] = millis(c.At)
-	audit[TTLAttribute] = seconds(s.farExpiry(c.At))
-	return audit
 }
 
 // headUpdate renders a whole head as an update expression.
