@@ -7,13 +7,14 @@ import (
 )
 
 // Compile makes a schedule ready to be asked. The phase of an every schedule
-// without Start is anchor's second; the other kinds ignore anchor.
+// without Start is anchor's second; the other kinds ignore anchor, but for a
+// refusal that shows coming times: it shows those after anchor.
 //
 // Everything a person can get wrong is refused here, as a *job.Error that names
 // the field, the value and the bound: the kind, the expression, the dialect,
 // the zone, the policies, the bounds, and a schedule that fires at no instant
-// of 1970–2099. Whether its times lie in the past or between Start and End is
-// another question: FiresAfter.
+// of 1970–2099. Whether its times lie in the past, between Start and End, or in
+// gaps that its policy skips is another question: FiresAfter.
 func Compile(s job.Schedule, anchor time.Time) (*Plan, error) {
 	if err := checkShape(s); err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func Compile(s job.Schedule, anchor time.Time) (*Plan, error) {
 	}
 	switch {
 	case s.Cron != "":
-		err = p.compileCron()
+		err = p.compileCron(anchor)
 	case s.Every != 0:
 		err = p.compileEvery(anchor)
 	default:
@@ -98,8 +99,8 @@ func (p *Plan) bound() error {
 	return nil
 }
 
-func (p *Plan) compileCron() error {
-	parse, err := chooseGrammar(&p.schedule)
+func (p *Plan) compileCron(asked time.Time) error {
+	parse, err := chooseGrammar(&p.schedule, asked)
 	if err != nil {
 		return err
 	}
@@ -115,9 +116,11 @@ func (p *Plan) compileCron() error {
 	if err != nil {
 		return err
 	}
-	c := &civil{wall: w, zone: p.zone, gap: p.schedule.Gap, overlap: p.schedule.Overlap}
-	p.times = c
-	if _, ok := c.next(-1); !ok {
+	p.times = &civil{wall: w, zone: p.zone, gap: p.schedule.Gap, overlap: p.schedule.Overlap}
+	// A time that only the gap policy leaves out is none for a job (FiresAfter),
+	// but the expression itself is sound.
+	lenient := &civil{wall: w, zone: p.zone, gap: job.GapShiftForward, overlap: job.OverlapBoth}
+	if _, ok := lenient.next(-1); !ok {
 		return refuseNever(p.schedule.Cron)
 	}
 	return nil

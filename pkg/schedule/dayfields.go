@@ -1,6 +1,9 @@
 package schedule
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // parseDays reads the day-of-month field: the shared elements and L, LW, nW.
 // A bare star or ? leaves the day open; */2 and */1 restrict it.
@@ -28,6 +31,8 @@ func (d *days) add(f *field, item string) error {
 		d.last = true
 	case upper == "LW":
 		d.lastMF = true
+	case strings.HasPrefix(upper, "L-") && f.fromLast:
+		return d.addFromLast(f, number, isNearest, item)
 	case isNearest && digits(number):
 		day, err := f.value(number, item)
 		if err != nil {
@@ -35,17 +40,35 @@ func (d *days) add(f *field, item string) error {
 		}
 		d.nearest = d.nearest.with(day)
 	case strings.HasPrefix(upper, "L-"):
-		return withFix(refuse(f.name, item, "L, LW, nW", "an offset from the last day, %s, is not part of the unix dialect", quote(item)),
+		return withFix(refuse(f.name, item, "L, LW, nW", "an offset from the last day, %s, is not part of this dialect", quote(item)),
 			"L is the last day and LW the last weekday of the month")
 	case strings.ContainsAny(upper, "LW#"):
 		return refuse(f.name, item, "1-31, L, LW or nW such as 15W", "%s is not a value", quote(item))
 	default:
-		values, star, err := f.item(item)
+		r, star, err := f.item(item)
 		if err != nil {
 			return err
 		}
 		d.any = d.any || star
-		d.each |= values
+		d.each |= f.set(r)
+	}
+	return nil
+}
+
+// addFromLast reads L-n, the nth day before the month's last, and L-nW, the
+// weekday nearest to it. text is the element in capitals, without its W.
+func (d *days) addFromLast(f *field, text string, nearest bool, item string) error {
+	const bound = "L-1 to L-30"
+	number := strings.TrimPrefix(text, "L-")
+	n, err := strconv.Atoi(number)
+	if !digits(number) || len(number) > 2 || err != nil || n < 1 || n > 30 {
+		return withFix(refuse(f.name, item, bound, "%s is not a number of days before the last, in %s", quote(number), quote(item)),
+			"L is the last day itself")
+	}
+	if nearest {
+		d.nearLast = d.nearLast.with(n)
+	} else {
+		d.fromLast = d.fromLast.with(n)
 	}
 	return nil
 }
@@ -84,12 +107,12 @@ func (w *weekdays) add(f *field, item string) error {
 		}
 		w.last = w.last.with(v % 7)
 	default:
-		values, star, err := f.item(item)
+		r, star, err := f.item(item)
 		if err != nil {
 			return err
 		}
 		w.any = w.any || star
-		w.each |= values
+		w.each |= f.set(r)
 	}
 	return nil
 }
@@ -99,9 +122,18 @@ func (w *weekdays) addNth(f *field, day, nth, item string) error {
 	if err != nil {
 		return err
 	}
-	if len(nth) != 1 || nth[0] < '1' || nth[0] > '5' {
-		return refuse(f.name, item, "1-5 after #", "%s after # in %s is not a week of a month", quote(nth), quote(item))
+	n, err := nthWeek(f, nth, item)
+	if err != nil {
+		return err
 	}
-	w.nth = w.nth.with(int(nth[0]-'1')*7 + v%7)
+	w.nth = w.nth.with(n*7 + v%7)
 	return nil
+}
+
+// nthWeek reads the number after #, counted from 0.
+func nthWeek(f *field, nth, item string) (int, error) {
+	if len(nth) != 1 || nth[0] < '1' || nth[0] > '5' {
+		return 0, refuse(f.name, item, "1-5 after #", "%s after # in %s is not a week of a month", quote(nth), quote(item))
+	}
+	return int(nth[0] - '1'), nil
 }

@@ -1,34 +1,31 @@
 package schedule
 
 import (
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
 const knownDialects = "unix, quartz, aws, cronexpr"
 
-// checkDialect refuses names that are no dialect and dialects that this build
-// cannot read.
+// checkDialect refuses names that are no dialect.
 func checkDialect(d job.Dialect) error {
 	if d == "" || grammars[d] != nil {
 		return nil
-	}
-	if d == job.DialectQuartz || d == job.DialectAWS || d == job.DialectCronexpr {
-		return withCode(job.CodeNotSupported, withFix(
-			refuse("dialect", string(d), "unix", "this build does not have the dialect %s yet", d),
-			"write the expression in the 5 fields of the dialect unix"))
 	}
 	return refuse("dialect", string(d), knownDialects, "%s is not a cron dialect", quote(string(d)))
 }
 
 // chooseGrammar fills in the dialect of a cron schedule and returns its
 // grammar. Five fields without a dialect are unix; six or seven could be three
-// different things, so they are refused with what each would mean.
-func chooseGrammar(s *job.Schedule) (grammar, error) {
+// different things, so they are refused with what each would mean after the
+// given instant.
+func chooseGrammar(s *job.Schedule, after time.Time) (grammar, error) {
 	if s.Dialect == "" {
 		if words, err := splitWords(s.Cron); err == nil && readings[len(words)] != nil && !wrapped(words[0]) {
-			return nil, refuseAmbiguous(s.Cron, words)
+			return nil, refuseAmbiguous(*s, words, after)
 		}
 		s.Dialect = job.DialectUnix
 	}
@@ -37,10 +34,7 @@ func chooseGrammar(s *job.Schedule) (grammar, error) {
 
 // readings lists, for six and for seven fields, what each dialect would make
 // of them.
-var readings = map[int][]struct {
-	dialect job.Dialect
-	fields  []string
-}{
+var readings = map[int][]reading{
 	6: {
 		{job.DialectQuartz, []string{"second", "minute", "hour", "day-of-month", "month", "day-of-week"}},
 		{job.DialectAWS, []string{"minute", "hour", "day-of-month", "month", "day-of-week", "year"}},
@@ -52,25 +46,50 @@ var readings = map[int][]struct {
 	},
 }
 
+// reading is how one dialect names the fields of an expression.
+type reading struct {
+	dialect job.Dialect
+	fields  []string
+}
+
 // wrapped tells whether an expression begins with something that is no field: a
 // nickname, a zone, another system's wrapper.
 func wrapped(word string) bool { return strings.ContainsAny(word, "@=(") }
 
-func refuseAmbiguous(text string, words []string) error {
-	var b strings.Builder
-	for i, reading := range readings[len(words)] {
-		if i > 0 {
-			b.WriteString("; ")
+func refuseAmbiguous(s job.Schedule, words []string, after time.Time) error {
+	var meanings []string
+	for _, reading := range readings[len(words)] {
+		var named []string
+		for i, name := range reading.fields {
+			named = append(named, name+" "+job.Shorten(words[i]))
 		}
-		b.WriteString("as " + string(reading.dialect) + ": ")
-		for j, name := range reading.fields {
-			if j > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(name + " " + job.Shorten(words[j]))
-		}
+		meanings = append(meanings, "as "+string(reading.dialect)+": "+strings.Join(named, ", ")+" – "+reading.outcome(s, after))
 	}
 	return withCode(job.CodeScheduleDialect, withFix(
-		refuse("cron", text, "5 fields unless dialect is given", "%d fields mean different things in different dialects: %s", len(words), b.String()),
+		refuse("cron", s.Cron, "5 fields unless dialect is given", "%d fields mean different things in different dialects: %s", len(words), strings.Join(meanings, "; ")),
 		"remove the seconds or the year, or name the dialect"))
+}
+
+// outcome says when the schedule would fire next under a reading, or why it
+// would be refused.
+func (r reading) outcome(s job.Schedule, after time.Time) string {
+	const shown = 3
+	s.Dialect = r.dialect
+	plan, err := Compile(s, after)
+	if err != nil {
+		var refusal *job.Error
+		if errors.As(err, &refusal) {
+			return "would be refused, " + refusal.Field + ": " + refusal.Message
+		}
+		return "would be refused, " + err.Error()
+	}
+	var times []string
+	at, ok := plan.Next(after)
+	for ; ok && len(times) < shown; at, ok = plan.Next(at) {
+		times = append(times, at.Format(time.RFC3339))
+	}
+	if len(times) == 0 {
+		return "would not fire any more"
+	}
+	return "would fire at " + joined(times)
 }

@@ -10,10 +10,14 @@ import (
 type field struct {
 	name     string
 	min, max int // of a bare star and of v/n
-	stepMax  int // largest step
+	stepMax  int // largest step; 0 = the dialect has no steps in this field
 	names    map[string]int
-	open     bool // ? may stand alone
-	week     bool // 7 is Sunday too, and a range may end on it
+	bounds   string // what a single value may be; "" = min-max
+	width    int    // most digits of a number; 0 = two
+	open     bool   // ? may stand alone
+	week     bool   // 7 is Sunday too, and a range may end on it
+	wraps    bool   // a range that runs backwards goes on from the field's start
+	fromLast bool   // L-n and L-nW count back from the month's last day
 }
 
 var monthNames = map[string]int{
@@ -28,15 +32,44 @@ var weekdayNames = map[string]int{
 	"sunday": 0, "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6,
 }
 
+var (
+	shortMonths   = shortNames(monthNames)
+	shortWeekdays = shortNames(weekdayNames)
+)
+
+// shortNames keeps the names of three letters.
+func shortNames(all map[string]int) map[string]int {
+	short := make(map[string]int, len(all))
+	for name, v := range all {
+		if len(name) == 3 {
+			short[name] = v
+		}
+	}
+	return short
+}
+
 // bound says what a single value may be.
 func (f *field) bound() string {
-	switch {
-	case f.week:
-		return "0-7 or a name sun-sat"
-	case f.names != nil:
-		return "1-12 or a name jan-dec"
+	if f.bounds != "" {
+		return f.bounds
 	}
 	return strconv.Itoa(f.min) + "-" + strconv.Itoa(f.max)
+}
+
+// run is one element of a list: every step-th value from low to high. In a
+// field that wraps, high may lie beyond the field's maximum.
+type run struct{ low, high, step int }
+
+// set lists the values of a run that are small numbers.
+func (f *field) set(r run) set {
+	if f.wraps && r.high > f.max {
+		var s set
+		for v := r.low; v <= r.high; v += r.step {
+			s = s.with(f.min + (v-f.min)%(f.max-f.min+1))
+		}
+		return s
+	}
+	return f.fold(span(r.low, r.high, r.step))
 }
 
 // largest is the largest single number: 7 in the weekday field, where it is
@@ -79,22 +112,19 @@ func (f *field) refuseOpen(text string) error {
 
 // item reads one list element of the kinds that all fields share: star, value,
 // range, each with or without a step. star is true for a bare * only.
-func (f *field) item(text string) (values set, star bool, err error) {
+func (f *field) item(text string) (r run, star bool, err error) {
 	if text == "*" {
-		return span(f.min, f.max, 1), true, nil
+		return run{f.min, f.max, 1}, true, nil
 	}
+	r.step = 1
 	base, stepText, stepped := strings.Cut(text, "/")
-	step := 1
 	if stepped {
-		if step, err = f.step(stepText, text); err != nil {
-			return 0, false, err
+		if r.step, err = f.step(stepText, text); err != nil {
+			return run{}, false, err
 		}
 	}
-	low, high, err := f.ends(base, text, stepped)
-	if err != nil {
-		return 0, false, err
-	}
-	return f.fold(span(low, high, step)), false, nil
+	r.low, r.high, err = f.ends(base, text, stepped)
+	return r, false, err
 }
 
 // ends reads what stands before a step: a star, a range, or a value, which
@@ -115,8 +145,11 @@ func (f *field) ends(base, item string, stepped bool) (low, high int, err error)
 		if f.week && high == 0 && low > 0 {
 			high = 7
 		}
+		if low > high && f.wraps {
+			high += f.max - f.min + 1
+		}
 		if low > high {
-			return 0, 0, f.refuseInverted(base, item)
+			return 0, 0, f.refuseInverted(base, item, run{low, high, 1})
 		}
 	case stepped:
 		if f.week && low == 7 {
@@ -129,10 +162,17 @@ func (f *field) ends(base, item string, stepped bool) (low, high int, err error)
 	return low, high, nil
 }
 
-func (f *field) refuseInverted(base, item string) error {
+func (f *field) refuseInverted(base, item string, r run) error {
 	return withFix(
 		refuse(f.name, item, "first value ≤ last value", "the range %s runs backwards", quote(base)),
-		"write two ranges, from the first value to the field's end and from its start to the last value")
+		"if both ends of the field are meant, write "+rangeText(r.low, f.max)+","+rangeText(f.min, r.high))
+}
+
+func rangeText(low, high int) string {
+	if low >= high {
+		return strconv.Itoa(high)
+	}
+	return strconv.Itoa(low) + "-" + strconv.Itoa(high)
 }
 
 // value reads a number or a name of the field.
@@ -150,14 +190,17 @@ func (f *field) value(text, item string) (int, error) {
 	if err != nil || v < f.min || v > f.largest() {
 		return 0, refuse(f.name, item, f.bound(), "%s is out of range %s", quote(text), f.bound())
 	}
-	if len(text) > 2 {
-		return 0, refuse(f.name, item, "one or two digits", "%s has too many digits", quote(text))
+	if len(text) > f.digits() {
+		return 0, refuse(f.name, item, f.bound()+", without more zeros in front", "%s has too many digits", quote(text))
 	}
 	return v, nil
 }
 
 // step reads the number after a slash.
 func (f *field) step(text, item string) (int, error) {
+	if f.stepMax == 0 {
+		return 0, withFix(refuse(f.name, item, f.bound(), "this dialect has no steps in the field %s", f.name), "list the values instead")
+	}
 	bound := "1-" + strconv.Itoa(f.stepMax)
 	if !digits(text) {
 		return 0, refuse(f.name, item, bound, "the step in %s is not a whole number", quote(item))
@@ -170,10 +213,18 @@ func (f *field) step(text, item string) (int, error) {
 			"a step counts within its field and starts again with it; for a longer interval use the schedule key every")
 	case v < 1:
 		return 0, refuse(f.name, item, bound, "the step in %s is 0", quote(item))
-	case len(text) > 2:
-		return 0, refuse(f.name, item, "one or two digits", "the step %s has too many digits", quote(text))
+	case len(text) > f.digits():
+		return 0, refuse(f.name, item, bound+", without more zeros in front", "the step %s has too many digits", quote(text))
 	}
 	return v, nil
+}
+
+// digits is the most digits that a number of the field may have.
+func (f *field) digits() int {
+	if f.width == 0 {
+		return 2
+	}
+	return f.width
 }
 
 // digits tells whether text is ASCII digits and nothing else.
@@ -194,11 +245,30 @@ func parseSet(f *field, text string) (set, error) {
 	}
 	var all set
 	for _, item := range list {
-		values, _, err := f.item(item)
+		r, _, err := f.item(item)
 		if err != nil {
 			return 0, err
 		}
-		all |= values
+		all |= f.set(r)
+	}
+	return all, nil
+}
+
+// parseYears reads the year field.
+func parseYears(f *field, text string) (years, error) {
+	list, err := f.items(text)
+	if err != nil {
+		return years{}, err
+	}
+	var all years
+	for _, item := range list {
+		r, _, err := f.item(item)
+		if err != nil {
+			return years{}, err
+		}
+		for v := r.low; v <= r.high; v += r.step {
+			all.add(v)
+		}
 	}
 	return all, nil
 }

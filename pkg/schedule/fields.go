@@ -12,6 +12,7 @@ type fields struct {
 	days     days
 	months   set // bit 1 = January
 	weekdays weekdays
+	years    years
 }
 
 // set holds small numbers, one bit each.
@@ -44,16 +45,19 @@ var (
 	allMinutes = span(0, 59, 1)
 	allHours   = span(0, 23, 1)
 	allMonths  = span(1, 12, 1)
+	onTheFull  = span(0, 0, 1) // second 0 alone
 )
 
 // days is the day-of-month field. With any set the field leaves the day open
 // and the rest is not looked at.
 type days struct {
-	any     bool
-	each    set  // 1-31; a day beyond the month's end does not match
-	nearest set  // nW: the weekday nearest to day n within its month
-	last    bool // L: the last day of the month
-	lastMF  bool // LW: the last weekday, Monday to Friday, of the month
+	any      bool
+	each     set  // 1-31; a day beyond the month's end does not match
+	nearest  set  // nW: the weekday nearest to day n within its month
+	last     bool // L: the last day of the month
+	lastMF   bool // LW: the last weekday, Monday to Friday, of the month
+	fromLast set  // L-n: n days before the last; none in a month that is shorter
+	nearLast set  // L-nW: the weekday nearest to L-n within its month
 }
 
 // weekdays is the day-of-week field, 0 = Sunday. With any set the field leaves
@@ -77,9 +81,9 @@ func (f fields) impossible() bool {
 	if f.days.any || !f.weekdays.any || f.days.last || f.days.lastMF {
 		return false
 	}
-	first := (f.days.each | f.days.nearest).lowest()
+	first, back := (f.days.each | f.days.nearest).lowest(), (f.days.fromLast | f.days.nearLast).lowest()
 	for _, month := range f.months.values() {
-		if first <= longest(month) {
+		if first <= longest(month) || back < longest(month) {
 			return false
 		}
 	}

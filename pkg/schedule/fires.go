@@ -16,8 +16,8 @@ func FiresAfter(p *Plan, now time.Time) error {
 	value := p.source()
 	if _, ok := p.next(-1); !ok {
 		return withCode(job.CodeScheduleNever, withFix(
-			refuse("schedule", value, "", "%s has no time between its start and its end", quote(value)),
-			"move start or end, or change the times"))
+			refuse("schedule", value, "", "%s has no time between its start and its end that its policies keep", quote(value)),
+			"move start or end, or change the times; a time that clocks jump over fires under gap SHIFT_FORWARD only"))
 	}
 	return withCode(job.CodeSchedulePast, withFix(
 		refuse("schedule", value, "", "%s has no time after %s", quote(value), now.UTC().Format(time.RFC3339)),

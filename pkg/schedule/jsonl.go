@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
@@ -16,12 +15,14 @@ import (
 // dropped, and the line is answered with an error.
 const maxLine = 64 << 10
 
-// answer is one line answered by ServeNext: times, or why there are none.
-type answer struct {
-	ID        json.RawMessage `json:"id"`
-	Next      []string        `json:"next,omitzero"`
-	Exhausted *bool           `json:"exhausted,omitempty"`
-	Error     *answerError    `json:"error,omitempty"`
+// answerer answers one line with what is to be written as JSON. The id is
+// returned even with an error, whenever it could be read.
+type answerer func(line []byte) (id json.RawMessage, answer any, err error)
+
+// refusedLine is the answer to a line that is refused.
+type refusedLine struct {
+	ID    json.RawMessage `json:"id"`
+	Error answerError     `json:"error"`
 }
 
 type answerError struct {
@@ -29,27 +30,8 @@ type answerError struct {
 	Message string   `json:"message"`
 }
 
-// ServeNext answers questions about cron expressions, one JSON object a line:
-//
-//	{"id":"a","dialect":"unix","expr":"30 2 * * *","zone":"Europe/Berlin","after":"2026-03-28T12:00:00Z","count":2,"gap":"","overlap":""}
-//
-// with the times strictly after the given one, in UTC,
-//
-//	{"id":"a","next":["2026-03-29T01:00:00Z","2026-03-30T00:30:00Z"],"exhausted":false}
-//
-// or with an error, {"id":"a","error":{"code":"…","message":"…"}}. Exhausted
-// means that fewer than count times exist up to the end of 2099.
-//
-// Exactly one line is written for each line read, in order, whatever it holds:
-// blank lines, broken JSON, unknown or repeated keys and lines over 64 KiB are
-// answered with an error, under id null where no id could be read. An absent
-// key and null mean the same: dialect unix, count 1, the default policies;
-// zone, expr and after are required. Answers are flushed whenever no further
-// question is waiting.
-//
-// The error is that of reading, of writing, or of ctx, which is looked at
-// between lines; nil at the end of the input.
-func ServeNext(ctx context.Context, r io.Reader, w io.Writer) error {
+// serveLines writes exactly one line for each line read, in order.
+func serveLines(ctx context.Context, r io.Reader, w io.Writer, answer answerer) error {
 	in, out := bufio.NewReaderSize(r, maxLine), bufio.NewWriterSize(w, maxLine)
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -59,7 +41,7 @@ func ServeNext(ctx context.Context, r io.Reader, w io.Writer) error {
 		}
 		line, tooLong, readErr := readLine(in)
 		if readErr == nil || len(line) > 0 {
-			if err := encoder.Encode(answerLine(line, tooLong)); err != nil {
+			if err := encoder.Encode(answerLine(line, tooLong, answer)); err != nil {
 				return fmt.Errorf("write an answer: %w", err)
 			}
 		}
@@ -100,39 +82,27 @@ func trimEnd(line []byte) []byte {
 
 // answerLine answers one line. A fault of ours becomes an error line too: one
 // question must never cost the others their answers.
-func answerLine(line []byte, tooLong bool) (a answer) {
-	a.ID = json.RawMessage("null")
+func answerLine(line []byte, tooLong bool, answer answerer) (out any) {
+	id := json.RawMessage("null")
 	defer func() {
 		if r := recover(); r != nil {
-			a = refusal(a.ID, &job.Error{Code: job.CodeInternal, Message: fmt.Sprintf("a fault of Belfry: %v", r)})
+			out = refusal(id, &job.Error{Code: job.CodeInternal, Message: fmt.Sprintf("a fault of Belfry: %v", r)})
 		}
 	}()
 	if tooLong {
-		return refusal(a.ID, &job.Error{Code: job.CodeTooLarge, Message: "the line is too long", Bound: "64 KiB"})
+		return refusal(id, &job.Error{Code: job.CodeTooLarge, Message: "the line is too long", Bound: "64 KiB"})
 	}
-	q, err := readQuestion(line)
-	a.ID = q.id
+	id, out, err := answer(line)
 	if err != nil {
-		return refusal(a.ID, err)
+		return refusal(id, err)
 	}
-	plan, err := Compile(q.schedule, time.Time{})
-	if err != nil {
-		return refusal(a.ID, err)
-	}
-	a.Next = make([]string, 0, min(q.count, 16))
-	at, ok := plan.next(q.after.Unix())
-	for ; ok && len(a.Next) < q.count; at, ok = plan.next(at) {
-		a.Next = append(a.Next, instant(at).Format(time.RFC3339))
-	}
-	exhausted := len(a.Next) < q.count
-	a.Exhausted = &exhausted
-	return a
+	return out
 }
 
-func refusal(id json.RawMessage, err error) answer {
+func refusal(id json.RawMessage, err error) refusedLine {
 	code := job.CodeOf(err)
 	if code == "" {
 		code = job.CodeInternal
 	}
-	return answer{ID: id, Error: &answerError{Code: code, Message: err.Error()}}
+	return refusedLine{ID: id, Error: answerError{Code: code, Message: err.Error()}}
 }

@@ -18,7 +18,7 @@ func normalText(f fields) string {
 		daysText(f.days),
 		setText(f.months, 1, 12),
 		weekdaysText(f.weekdays),
-		"*",
+		yearsText(f.years),
 	}, " ")
 }
 
@@ -32,13 +32,19 @@ func setText(s set, low, high int) string {
 	if s == span(low, high, 1) {
 		return "*"
 	}
-	return strings.Join(ranges(s), ",")
+	return strings.Join(ranges(s.values()), ",")
 }
 
-// ranges lists s as single values and ranges, in ascending order.
-func ranges(s set) []string {
+func yearsText(y years) string {
+	if y == allYears {
+		return "*"
+	}
+	return strings.Join(ranges(y.values()), ",")
+}
+
+// ranges writes ascending values as single values and ranges.
+func ranges(values []int) []string {
 	var list []string
-	values := s.values()
 	for i := 0; i < len(values); {
 		end := i
 		for end+1 < len(values) && values[end+1] == values[end]+1 {
@@ -60,7 +66,7 @@ func daysText(d days) string {
 	if d.any {
 		return "*"
 	}
-	list := ranges(d.each)
+	list := ranges(d.each.values())
 	for _, n := range d.nearest.values() {
 		list = append(list, strconv.Itoa(n)+"W")
 	}
@@ -77,7 +83,7 @@ func weekdaysText(w weekdays) string {
 	if w.any {
 		return "*"
 	}
-	list := ranges(w.each)
+	list := ranges(w.each.values())
 	for _, day := range w.last.values() {
 		list = append(list, strconv.Itoa(day)+"L")
 	}

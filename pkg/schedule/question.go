@@ -1,17 +1,67 @@
 package schedule
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"strconv"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
+// nextAnswer is one line answered by ServeNext.
+type nextAnswer struct {
+	ID        json.RawMessage `json:"id"`
+	Next      []string        `json:"next"`
+	Exhausted bool            `json:"exhausted"`
+}
+
+// ServeNext answers questions about cron expressions, one JSON object a line:
+//
+//	{"id":"a","dialect":"unix","expr":"30 2 * * *","zone":"Europe/Berlin","after":"2026-03-28T12:00:00Z","count":2,"gap":"","overlap":""}
+//
+// with the times strictly after the given one, in UTC,
+//
+//	{"id":"a","next":["2026-03-29T01:00:00Z","2026-03-30T00:30:00Z"],"exhausted":false}
+//
+// or with an error, {"id":"a","error":{"code":"…","message":"…"}}. Exhausted
+// means that fewer than count times exist up to the end of 2099.
+//
+// Exactly one line is written for each line read, in order, whatever it holds:
+// blank lines, broken JSON, unknown or repeated keys and lines over 64 KiB are
+// answered with an error, under id null where no id could be read. An absent
+// key and null mean the same: dialect unix, count 1, the default policies;
+// zone, expr and after are required. Answers are flushed whenever no further
+// question is waiting.
+//
+// The error is that of reading, of writing, or of ctx, which is looked at
+// between lines; nil at the end of the input.
+func ServeNext(ctx context.Context, r io.Reader, w io.Writer) error {
+	return serveLines(ctx, r, w, answerNext)
+}
+
+func answerNext(line []byte) (id json.RawMessage, answer any, err error) {
+	q, err := readQuestion(line)
+	if err != nil {
+		return q.id, nil, err
+	}
+	plan, err := Compile(q.schedule, q.after)
+	if err != nil {
+		return q.id, nil, err
+	}
+	a := nextAnswer{ID: q.id, Next: make([]string, 0, min(q.count, 16))}
+	at, ok := plan.next(q.after.Unix())
+	for ; ok && len(a.Next) < q.count; at, ok = plan.next(at) {
+		a.Next = append(a.Next, instant(at).Format(time.RFC3339))
+	}
+	a.Exhausted = len(a.Next) < q.count
+	return q.id, a, nil
+}
+
 // question is one line asked of ServeNext.
 type question struct {
-	id       json.RawMessage // a string or a number, echoed; null when absent
+	id       json.RawMessage
 	schedule job.Schedule
 	after    time.Time
 	count    int
@@ -23,61 +73,20 @@ const (
 	mostCount    = 1000
 )
 
-// readQuestion reads one line. The id is returned even with an error, whenever
-// it could be read.
 func readQuestion(line []byte) (question, error) {
-	q := question{id: json.RawMessage("null"), count: defaultCount}
-	keys, err := readObject(line)
-	if id, ok := keys["id"]; ok {
-		if c := id[0]; c == '{' || c == '[' || c == 't' || c == 'f' {
-			return q, refuseInput("id", string(id), "a string or a number", "the id is neither")
-		}
-		q.id = bytes.ToValidUTF8(id, []byte("\uFFFD"))
-	}
+	q := question{count: defaultCount}
+	in, err := readInput(line, "dialect", "expr", "zone", "after", "count", "gap", "overlap")
+	q.id = in.id
 	if err != nil {
 		return q, err
 	}
-	texts := map[string]string{"dialect": "", "expr": "", "zone": "", "after": "", "gap": "", "overlap": ""}
-	for key, raw := range keys {
-		switch _, isText := texts[key]; {
-		case key == "id":
-		case key == "count":
-			if q.count, err = readCount(raw); err != nil {
-				return q, err
-			}
-		case !isText:
-			return q, withCode(job.CodeUnknownField, refuse(key, "", "id, dialect, expr, zone, after, count, gap, overlap", "%s is not a key of a question", quote(key)))
-		case string(raw) == "null":
-		case raw[0] != '"':
-			return q, refuseInput(key, string(raw), "a string", key+" is not a string")
-		default:
-			var text string
-			if err := json.Unmarshal(raw, &text); err != nil {
-				return q, refuseInput(key, string(raw), "a string", key+" is not a string")
-			}
-			texts[key] = text
+	if raw, given := in.keys["count"]; given {
+		if q.count, err = readCount(raw); err != nil {
+			return q, err
 		}
 	}
-	return q, q.fill(texts)
-}
-
-func (q *question) fill(texts map[string]string) error {
-	q.schedule = job.Schedule{
-		Cron:    texts["expr"],
-		Dialect: job.Dialect(texts["dialect"]),
-		Zone:    texts["zone"],
-		Gap:     job.GapPolicy(texts["gap"]),
-		Overlap: job.OverlapPolicy(texts["overlap"]),
-	}
-	if q.schedule.Cron == "" {
-		return refuse("expr", "", "", "the cron expression is empty")
-	}
-	if q.schedule.Zone == "" {
-		return refuseZone("")
-	}
-	var err error
-	q.after, err = ParseTime("after", texts["after"])
-	return err
+	q.schedule, q.after = in.schedule(), in.time("after")
+	return q, in.err
 }
 
 func readCount(raw json.RawMessage) (int, error) {
@@ -89,47 +98,4 @@ func readCount(raw json.RawMessage) (int, error) {
 		return 0, refuseInput("count", string(raw), "a whole number, 1-"+strconv.Itoa(mostCount), "count "+quote(string(raw))+" is out of range")
 	}
 	return n, nil
-}
-
-// readObject reads one JSON object, key by key, so that a repeated key or
-// anything after the object is noticed. What was read before an error is
-// returned with it.
-func readObject(line []byte) (map[string]json.RawMessage, error) {
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	keys := map[string]json.RawMessage{}
-	bad := func(why string) (map[string]json.RawMessage, error) {
-		return keys, refuseInput("", string(line), "one JSON object a line", "the line is not one JSON object: "+why)
-	}
-	switch token, err := decoder.Token(); {
-	case err != nil:
-		return bad("it is blank or not JSON")
-	case token != json.Delim('{'):
-		return bad("it does not begin with {")
-	}
-	for decoder.More() {
-		token, err := decoder.Token()
-		key, isText := token.(string)
-		if err != nil || !isText {
-			return bad("a key is broken")
-		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return bad("the value of " + quote(key) + " is broken")
-		}
-		if _, again := keys[key]; again {
-			return bad("the key " + quote(key) + " is given twice")
-		}
-		keys[key] = value
-	}
-	if _, err := decoder.Token(); err != nil {
-		return bad("it is cut off")
-	}
-	if rest := bytes.TrimSpace(line[decoder.InputOffset():]); len(rest) > 0 {
-		return bad("something follows the object")
-	}
-	return keys, nil
-}
-
-func refuseInput(field, value, bound, message string) error {
-	return withCode(job.CodeInvalid, refuse(field, value, bound, "%s", message))
 }
