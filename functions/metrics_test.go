@@ -96,7 +96,7 @@ func numbers(t *testing.T, raw json.RawMessage) []float64 {
 // for.
 func aDayOfTrouble(w *town) {
 	t := w.t
-	w.put(job.Definition{Job: "pulse", Schedule: job.Schedule{Every: job.Duration(30 * time.Second)}}, "count")
+	w.put(job.Definition{Job: "pulse", Type: "report", Schedule: job.Schedule{Every: job.Duration(30 * time.Second)}}, "count")
 	time.Sleep(10 * time.Minute) // nothing scans: pulse is found late
 	in := func(d time.Duration) job.Schedule { return job.Schedule{At: time.Now().Add(d)} }
 	twice := job.Retry{MaxAttempts: 2, Base: job.Duration(time.Second), Max: job.Duration(time.Second)}
@@ -167,6 +167,9 @@ func TestWhatIsListedIsEmittedAndWhatIsEmittedIsListed(t *testing.T) {
 				words := make([]string, len(set))
 				for i, d := range set {
 					words[i] = string(d)
+				}
+				if !one.dimensions[strings.Join(words, ",")] {
+					t.Errorf("%s is listed as split by %v and was never emitted so", m.Name, words)
 				}
 				delete(one.dimensions, strings.Join(words, ","))
 			}

@@ -45,7 +45,7 @@ func newTown(t *testing.T) *town {
 	config.HTTPClient = fault.Wrap(backend.Client(), w.onCall)
 	w.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
 	pool, _ := dispatch.Pools(dispatch.DefaultPools()).Find("fast-io")
-	settings := assemble.Settings{Shards: 4, Pools: dispatch.Pools{pool}}
+	settings := assemble.Settings{Shards: 4, Pools: dispatch.Pools{pool}, Types: []string{"report"}}
 	settings.Metrics = assemble.Metrics(settings, w.figures)
 	b := assemble.New(w.clients, settings)
 	if err := b.Ensure(t.Context(), w.clients); err != nil {

@@ -49,24 +49,22 @@ func DeadLetter(i *Installation) (SQSHandler, error) {
 	}, nil
 }
 
-// measureDeadLetters counts what was taken up and what stays, by the pool of
-// the message's queue.
+// measureDeadLetters counts what was taken up and what stays.
 func (i *Installation) measureDeadLetters(batch events.SQSEvent, response events.SQSEventResponse) {
 	stays := make(map[string]bool, len(response.BatchItemFailures))
 	for _, f := range response.BatchItemFailures {
 		stays[f.ItemIdentifier] = true
 	}
+	kept := 0
+	for _, m := range batch.Records {
+		if stays[m.MessageId] {
+			kept++
+		}
+	}
 	figures := i.Settings.Metrics.Batch()
 	defer figures.Flush()
-	for _, m := range batch.Records {
-		pool, _, _ := i.Queues.Names.Of(m.EventSourceARN, i.Settings.Pools.Names())
-		kept := 0
-		if stays[m.MessageId] {
-			kept = 1
-		}
-		figures.Count(observe.DeadLettersKept, observe.Labels{Pool: pool}, kept)
-		figures.Count(observe.Redriven, observe.Labels{Pool: pool}, 1-kept)
-	}
+	figures.Count(observe.DeadLettersKept, observe.Labels{}, kept)
+	figures.Count(observe.Redriven, observe.Labels{}, len(batch.Records)-kept)
 }
 
 func (i *Installation) worker() (*worker.Worker, error) {

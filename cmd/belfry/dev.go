@@ -39,6 +39,7 @@ Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8420", "address of the API; port 0 takes a free one")
 	c.Flags().StringVar(&o.AWSListen, "aws-listen", "127.0.0.1:8421", "address of the local AWS endpoint; port 0 takes a free one")
 	c.Flags().StringArrayVar(&files, "apply", nil, "job file to apply once it serves (repeatable)")
+	c.Flags().StringSliceVar(&o.Types, "types", nil, "types that a job may have, joined by commas (up to 20)")
 	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		log, err := a.logger(level)

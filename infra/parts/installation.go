@@ -51,6 +51,10 @@ func (i Installation) Environment() map[string]*string {
 	told := map[string]*string{
 		"BELFRY_PREFIX": &s.Prefix, "BELFRY_SHARDS": jsii.String(strconv.Itoa(s.Shards)), "BELFRY_RESTORE_EPOCH": jsii.String(strconv.Itoa(s.RestoreEpoch)),
 		"BELFRY_LOG_LEVEL": &s.LogLevel, "BELFRY_METRICS": onOff(s.Metrics), "BELFRY_VERSION": &s.Version, "BELFRY_POOLS": jsii.String(settings.Document(i.Pools)),
+		"BELFRY_RETENTION_DAYS": jsii.String(strconv.Itoa(s.RetentionDays)),
+	}
+	if len(s.Types) > 0 {
+		told["BELFRY_TYPES"] = jsii.String(strings.Join(s.Types, ","))
 	}
 	if len(s.Webhooks.Allow) > 0 {
 		told["BELFRY_WEBHOOK_ALLOW"] = jsii.String(strings.Join(s.Webhooks.Allow, ","))

@@ -52,7 +52,7 @@ func (s Settings) Check(pools dispatch.Pools) error {
 		faults = append(faults, k.check())
 	}
 	names := queue.Names{Prefix: s.Prefix}
-	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools))
+	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), job.CheckTypes(s.Types))
 	return errors.Join(faults...)
 }
 

@@ -5,17 +5,19 @@ package settings
 // `form` is the pattern of a text. An empty text is allowed where `empty` says
 // what it means.
 type Settings struct {
-	Profile      string `yaml:"profile" one:"small large" doc:"Where every other key takes its value from that the file does not set."`
-	Prefix       string `yaml:"prefix" form:"^[a-z][a-z0-9-]{0,31}$" doc:"Begins the names of everything that has one; installations in one account need prefixes of their own."`
-	Shards       int    `yaml:"shards" least:"1" most:"4096" doc:"Shards of the first layout; read only while an installation has none."`
-	RestoreEpoch int    `yaml:"restore_epoch" least:"0" most:"2147483647" doc:"How often the tables were restored from a backup. It must never go back."`
-	Architecture string `yaml:"architecture" one:"arm64 x86_64" doc:"What functions and containers are built for and run on."`
-	Version      string `yaml:"version" form:"^.{1,64}$" doc:"What the API's health answers as its version."`
-	LogLevel     string `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`
-	LogDays      int    `yaml:"log_days" one:"1 3 5 7 14 30 60 90 120 150 180 365 400 545 731 1827 3653" doc:"How many days logs are kept."`
-	Metrics      bool   `yaml:"metrics" doc:"Whether functions tell figures, and dashboard and alarms are made of them. CloudWatch charges for each metric: docs/metrics.md."`
-	TickEnabled  bool   `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, nothing new becomes due: for a restore."`
-	PoolsFile    string `yaml:"pools_file" empty:"the pools that ship" doc:"The file of pools, relative to the settings file."`
+	Profile       string   `yaml:"profile" one:"small large" doc:"Where every other key takes its value from that the file does not set."`
+	Prefix        string   `yaml:"prefix" form:"^[a-z][a-z0-9-]{0,31}$" doc:"Begins the names of everything that has one; installations in one account need prefixes of their own."`
+	Shards        int      `yaml:"shards" least:"1" most:"4096" doc:"Shards of the first layout; read only while an installation has none."`
+	RestoreEpoch  int      `yaml:"restore_epoch" least:"0" most:"2147483647" doc:"How often the tables were restored from a backup. It must never go back."`
+	Types         []string `yaml:"types" doc:"The types that a job may have, at most 20. Figures are split by them, and each is a metric to pay for: docs/metrics.md."`
+	RetentionDays int      `yaml:"retention_days" least:"1" most:"3653" doc:"How many days ended executions, their timelines and entries of the lists are kept. It counts from an execution's end, so a change is for what ends from then on."`
+	Architecture  string   `yaml:"architecture" one:"arm64 x86_64" doc:"What functions and containers are built for and run on."`
+	Version       string   `yaml:"version" form:"^.{1,64}$" doc:"What the API's health answers as its version."`
+	LogLevel      string   `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`
+	LogDays       int      `yaml:"log_days" one:"1 3 5 7 14 30 60 90 120 150 180 365 400 545 731 1827 3653" doc:"How many days logs are kept."`
+	Metrics       bool     `yaml:"metrics" doc:"Whether functions tell figures, and dashboard and alarms are made of them. CloudWatch charges for each metric: docs/metrics.md."`
+	TickEnabled   bool     `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, nothing new becomes due: for a restore."`
+	PoolsFile     string   `yaml:"pools_file" empty:"the pools that ship" doc:"The file of pools, relative to the settings file."`
 
 	Tables    Tables    `yaml:"tables"`
 	Functions Functions `yaml:"functions"`

@@ -45,8 +45,10 @@ type Settings struct {
 	Shards       int    // of the first layout; zero = 256
 	RestoreEpoch int64  // raised by one after each restore from a backup
 	Pools        dispatch.Pools
-	Owner        string // name of this worker; empty = a random one
-	Clock        Clock  // nil = the system's
+	Types        []string      // the job types that there are; empty = a job has none
+	Retention    time.Duration // how long ended executions are kept; zero = 30 days
+	Owner        string        // name of this worker; empty = a random one
+	Clock        Clock         // nil = the system's
 	Log          *slog.Logger
 	Meter        store.Meter
 	Metrics      *observe.Emitter // nil = off
@@ -69,14 +71,15 @@ type Belfry struct {
 func New(c Clients, s Settings) *Belfry {
 	s = s.filled()
 	b := &Belfry{Settings: s}
-	b.Store = store.New(c.DynamoDB, store.Options{Prefix: s.Prefix, Shards: s.Shards, RestoreEpoch: s.RestoreEpoch, Now: s.Clock.Now, Meter: s.Meter})
+	b.Store = store.New(c.DynamoDB, store.Options{Prefix: s.Prefix, Shards: s.Shards, RestoreEpoch: s.RestoreEpoch, Retention: s.Retention,
+		Now: s.Clock.Now, Meter: s.Meter})
 	b.Queues = queue.New(c.SQS, queue.Names{Prefix: s.Prefix}, s.Clock)
 	b.Dispatch = &dispatch.Service{Queue: b.Queues, RestoreEpoch: s.RestoreEpoch}
 	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Wakes: b.Store, Admission: b.Dispatch,
 		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
 		Metrics: s.Metrics}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
-		Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon}
+		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon}
 	return b
 }
 

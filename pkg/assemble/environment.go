@@ -9,10 +9,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
+
+// MostRetention is how many days ended executions can be kept.
+const MostRetention = 3653
 
 // MostShards is how many shards a layout can have.
 const MostShards = 4096
@@ -24,6 +28,8 @@ type Environment struct {
 	Shards        int
 	RestoreEpoch  int64
 	Pools         dispatch.Pools // nil = those that ship
+	Types         []string       // job types; nil = a job has none
+	Retention     time.Duration  // how long ended executions are kept
 	Pool          string         // empty = every pool
 	WebhookSecret string         // "whsec_…"; empty = webhook calls are not signed
 	WebhookAllow  []netip.Prefix
@@ -56,6 +62,10 @@ var Variables = []Variable{
 		Meaning: "The pools of the installation; absent: " + strings.Join(dispatch.Pools(dispatch.DefaultPools()).Names(), ", ") + ", as they ship.", read: readPools},
 	{Name: "BELFRY_POOL", Bound: "the name of a pool",
 		Meaning: "The pool that this worker serves; absent: all of them.", read: readPool},
+	{Name: "BELFRY_TYPES", Bound: "up to " + strconv.Itoa(job.MaxTypes) + " names joined by commas",
+		Meaning: "The types that a job may have, by which figures are split; absent: a job has none.", read: readTypes},
+	{Name: "BELFRY_RETENTION_DAYS", Default: "30", Bound: "1 to " + strconv.Itoa(MostRetention),
+		Meaning: "How many days ended executions, their timelines and entries of the lists are kept.", read: readRetention},
 	{Name: "BELFRY_WEBHOOK_SECRET", Bound: "whsec_ and 24 to 64 bytes in base64", Secret: true,
 		Meaning: "Signs webhook calls (Standard Webhooks); absent: they are not signed.", read: readWebhookSecret},
 	{Name: "BELFRY_WEBHOOK_ALLOW", Bound: "IP addresses and networks in CIDR form, joined by commas",
@@ -101,7 +111,7 @@ func (v Variable) refuse(value string, why error) error {
 
 // Settings are those of the installation that the environment names.
 func (e Environment) Settings(log *slog.Logger) Settings {
-	return Settings{Prefix: e.Prefix, Shards: e.Shards, RestoreEpoch: e.RestoreEpoch, Pools: e.Pools, Log: log}
+	return Settings{Prefix: e.Prefix, Shards: e.Shards, RestoreEpoch: e.RestoreEpoch, Pools: e.Pools, Types: e.Types, Retention: e.Retention, Log: log}
 }
 
 // ServedPools are the pools that a worker in this environment serves, out of
@@ -160,6 +170,27 @@ func readPool(e *Environment, value string) error {
 		return errors.New("is none of the pools " + strings.Join(pools.Names(), ", "))
 	}
 	e.Pool = value
+	return nil
+}
+
+func readTypes(e *Environment, value string) error {
+	types := strings.Split(value, ",")
+	for n := range types {
+		types[n] = strings.TrimSpace(types[n])
+	}
+	if err := job.CheckTypes(types); err != nil {
+		return fmt.Errorf("cannot be the job types: %w", err)
+	}
+	e.Types = types
+	return nil
+}
+
+func readRetention(e *Environment, value string) error {
+	days, err := strconv.Atoi(value)
+	if err != nil || days < 1 || days > MostRetention {
+		return errors.New("is no number of days to keep executions")
+	}
+	e.Retention = time.Duration(days) * 24 * time.Hour
 	return nil
 }
 

@@ -11,5 +11,6 @@ import (
 // one line a write.
 func Metrics(s Settings, out io.Writer) *observe.Emitter {
 	s = s.filled()
-	return observe.New(observe.Options{Namespace: observe.Namespace(s.Prefix), Out: out, Clock: s.Clock, Pools: s.Pools.Names(), Reasons: lifecycle.Reasons})
+	return observe.New(observe.Options{Namespace: observe.Namespace(s.Prefix), Out: out, Clock: s.Clock, Pools: s.Pools.Names(),
+		Types: s.Types, Reasons: lifecycle.Reasons})
 }

@@ -98,6 +98,9 @@ func (s *Service) check(r PutRequest) (job.Definition, error) {
 	if err := definition.Validate(); err != nil {
 		return job.Definition{}, err
 	}
+	if err := job.CheckType(s.Types, definition.Type); err != nil {
+		return job.Definition{}, err
+	}
 	ceiling, known := s.Pools.Ceiling(definition.Pool)
 	if !known {
 		return job.Definition{}, &job.Error{Code: job.CodeInvalid, Field: "pool", Value: definition.Pool, Bound: strings.Join(s.Pools.Names(), ", "),
@@ -227,6 +230,7 @@ func carryBound(head *job.Head, now time.Time) time.Time {
 // describe copies into the head what the scan needs of the definition.
 func describe(head *job.Head, d job.Definition, anchor time.Time) {
 	head.Schedule, head.Anchor, head.Misfire, head.Pool = d.Schedule, anchor, *d.Misfire, d.Pool
+	head.Type, head.Target = d.Type, d.Target.Kind()
 }
 
 func sameDefinition(a, b job.Definition) bool {

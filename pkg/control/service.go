@@ -92,7 +92,7 @@ type Clock interface {
 // ExecutionQuery selects executions for a list.
 type ExecutionQuery = job.ExecutionQuery
 
-// Service carries out the verbs. All fields are required.
+// Service carries out the verbs. All fields are required, but for Types.
 type Service struct {
 	Jobs         Jobs
 	Executions   Executions
@@ -101,6 +101,7 @@ type Service struct {
 	Materialiser Materialiser
 	Sender       Sender
 	Pools        Pools
+	Types        []string // the job types that there are; empty = a job has none
 	Clock        Clock
 	Entropy      io.Reader     // for the serials of manual runs
 	RestoreEpoch int64         // of this installation; high part of every epoch

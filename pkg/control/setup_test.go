@@ -72,7 +72,7 @@ func atDesk(t *testing.T, play func(d *desk)) {
 		config.HTTPClient = d.count(backend.Client())
 		d.db = dynamodb.NewFromConfig(backend.Config())
 		clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
-		d.belfry = assemble.New(clients, assemble.Settings{Shards: 1})
+		d.belfry = assemble.New(clients, assemble.Settings{Shards: 1, Types: []string{"billing", "report"}, Retention: 72 * time.Hour})
 		d.Service = d.belfry.Control
 		d.must(d.belfry.Ensure(t.Context(), clients))
 		if _, err := d.belfry.Store.Layouts(t.Context()); err != nil {

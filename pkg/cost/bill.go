@@ -121,11 +121,8 @@ func published(pools int) float64 {
 	for _, m := range observe.Metrics {
 		n++
 		for _, d := range m.By {
-			if d == observe.Pool {
-				n += float64(pools)
-			} else {
-				n += assumed("reasons")
-			}
+			n += map[observe.Dimension]float64{observe.Pool: float64(pools), observe.Type: assumed("types"), observe.Target: assumed("targets"),
+				observe.Reason: assumed("reasons")}[d]
 		}
 	}
 	return n

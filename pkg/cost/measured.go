@@ -41,8 +41,8 @@ var Measured = []Unit{
 	{"signals received", "idle_minute_sqs", "ReceiveMessage", 2, "minute"},
 	{"signals deleted", "idle_minute_sqs", "DeleteMessageBatch", 2, "minute"},
 
-	{"head's bytes", "head_bytes", "", 553, "job"},
-	{"execution's bytes", "execution_bytes", "", 474, "execution kept"},
+	{"head's bytes", "head_bytes", "", 566, "job"},
+	{"execution's bytes", "execution_bytes", "", 491, "execution kept"},
 }
 
 // measured is the amount of a unit. A name that the table does not have is a

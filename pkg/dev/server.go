@@ -26,8 +26,8 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
-// Options of the process. Every field is required, but for Log, Version and
-// WebhookSecret.
+// Options of the process. Every field is required, but for Log, Version,
+// Types and WebhookSecret.
 type Options struct {
 	Data      string // folder of everything that is kept; made when it is not there
 	Listen    string // host:port of the API; port 0 = a free one
@@ -35,6 +35,8 @@ type Options struct {
 	Version   string
 	Entropy   io.Reader // for request ids and the webhook secret
 	Log       *slog.Logger
+	// Types are the types that a job may have; empty = a job has none.
+	Types []string
 	// WebhookSecret signs webhook calls: whsec_ and 24 to 64 bytes in base64.
 	// Empty = one that is made once and kept in Data.
 	WebhookSecret string
@@ -80,6 +82,9 @@ type server struct {
 func Run(ctx context.Context, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := job.CheckTypes(o.Types); err != nil {
+		return err
 	}
 	s := &server{Options: o}
 	apiListener, awsListener, err := o.listen(ctx)
@@ -145,7 +150,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	}
 	config := s.backend.Config()
 	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
-	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: pools(), Log: s.Log})
+	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: pools(), Types: s.Types, Log: s.Log})
 	s.planes = functions.New(belfry, assemble.Environment{})
 	if err := belfry.Ensure(ctx, s.clients); err != nil {
 		return fmt.Errorf("make tables and queues: %w", err)

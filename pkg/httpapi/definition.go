@@ -18,7 +18,7 @@ type Definition struct {
 	Schedule     Schedule          `json:"schedule" doc:"When the job is due"`
 	Target       Target            `json:"target" doc:"What an execution does"`
 	Pool         string            `json:"pool,omitempty" doc:"Pool whose workers run it; default fast-io"`
-	Type         string            `json:"type,omitempty" doc:"Free name by which limits and metrics group jobs"`
+	Type         string            `json:"type,omitempty" doc:"One of the types that the installation lists in its settings; figures are split by it. Default: none"`
 	Priority     string            `json:"priority,omitempty" doc:"Only normal is built yet"`
 	Payload      json.RawMessage   `json:"payload,omitempty" doc:"Any JSON value up to 32 KB, handed to the target"`
 	Timeout      string            `json:"timeout,omitempty" doc:"Longest attempt; default 60s" example:"60s"`

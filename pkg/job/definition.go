@@ -53,7 +53,10 @@ type HandlerTarget struct {
 	Name string `json:"name"`
 }
 
-// Kind names the target's kind for metrics: webhook, log or handler.
+// TargetKinds are the kinds of targets that there are.
+var TargetKinds = []string{"webhook", "log", "handler"}
+
+// Kind names the target's kind, one of TargetKinds; empty when none is set.
 func (t Target) Kind() string {
 	switch {
 	case t.Webhook != nil:

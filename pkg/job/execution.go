@@ -69,6 +69,8 @@ type Execution struct {
 	Released     int // attempts that a worker gave back because it was told to stop
 	Redrives     int // times that the dead-letter consumer dispatched it anew
 	Pool         string
+	Type         string // the job's, empty = none: only for figures and for people
+	Target       string // kind of the job's target, such as webhook; the same
 	CreatedAt    time.Time
 	AvailableAt  time.Time
 	StartedAt    time.Time // start of the first attempt

@@ -28,6 +28,8 @@ type Head struct {
 	Anchor    time.Time // phase of `every` when the schedule has no start
 	Misfire   Misfire
 	Pool      string
+	Type      string // carried to executions; empty = none
+	Target    string // kind of the target; the same
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	ChangedBy string // who set the state

@@ -76,6 +76,9 @@ func found() []Alarm {
 			Series: []Series{own(&ScanDelay.Metric, "oldest")}, Period: time.Minute, AtLeast: 30_000, For: 3, Of: 5},
 		{Name: "scans-failed", Runbook: "scan-trouble", Says: "Scans fail minute after minute: what is due in their shards is found late.",
 			Series: []Series{own(&ScansFailed.Metric, "failed")}, Period: time.Minute, AtLeast: 1, For: 3, Of: 5},
+		{Name: "scans-lost", Runbook: "scan-trouble", Says: "More than a quarter of the scans that ticks send never go through: nobody takes them, they run out of time, or they wait until they are dropped.",
+			Series: []Series{own(&ScansSent.Metric, "").named("sent"), own(&ScansCompleted.Metric, "").named("completed"),
+				math("IF(sent > 0, 100 * (1 - FILL(completed, 0) / sent), 0)", "lost, of 100")}, Period: 5 * time.Minute, AtLeast: 25, For: 2, Of: 3},
 		{Name: "missed", Runbook: "missed", Says: "Scheduled times passed unseen and their jobs' policies do not run them any more.",
 			Series: []Series{{Metric: &Missed.Metric, Stat: Missed.Stat, Split: Reason, Value: "MISFIRE", Label: "missed"}}, Period: 5 * time.Minute, AtLeast: 1, For: 1},
 	}

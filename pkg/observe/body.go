@@ -1,6 +1,9 @@
 package observe
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Columns and rows of CloudWatch's grid.
 const (
@@ -108,7 +111,7 @@ func (s Series) array(site Site, period int) []any {
 		shown["expression"] = s.Expression
 		return []any{shown}
 	case s.Split != "" && s.Value == "":
-		shown["expression"], shown["label"] = s.search(site, period), "${PROP('Dim."+string(s.Split)+"')}"
+		shown["expression"], shown["label"] = s.search(site, period), strings.TrimSpace(s.Label+" ${PROP('Dim."+string(s.Split)+"')}")
 		return []any{shown}
 	}
 	namespace, name, of := s.Source(site)

@@ -37,7 +37,7 @@ type Widget struct {
 // Dashboard is what an installation shows of itself, from what people are
 // promised down to what AWS provides. Every metric of the list is in it.
 func Dashboard(s Site) []Section {
-	return []Section{promise(s), finding(), waiting(s), running(), trouble(), beneath(s)}
+	return []Section{promise(s), finding(), waiting(s), running(), kinds(), trouble(), beneath(s)}
 }
 
 const inTime = "100 * (1 - FILL(late, 0) / starts)"
@@ -75,10 +75,11 @@ func rung(s Site) []string {
 
 func finding() Section {
 	return Section{Title: "Finding what is due", Says: "One tick a minute, scans that begin within seconds, and no job that is found after its time.", Widgets: []Widget{
-		{Title: "Ticks a minute", View: Lines, Width: 6, Series: []Series{own(&Ticks.Metric, "ticks")}},
-		{Title: "Age of scan messages", View: Lines, Width: 6, Unit: "ms", Series: []Series{own(&ScanDelay.Metric, "oldest")}},
-		{Title: "Jobs due", View: Lines, Width: 6, Series: []Series{own(&DueJobs.Metric, "due"), own(&LateJobs.Metric, "found late")}},
-		{Title: "Overdue", View: Lines, Width: 6, Unit: "ms", Series: []Series{own(&Overdue.Metric, "most overdue job"), own(&ScheduleLag.Metric, "stored after its time, p99")}},
+		{Title: "Ticks a minute", View: Lines, Width: 4, Series: []Series{own(&Ticks.Metric, "ticks")}},
+		{Title: "Scans", View: Lines, Width: 5, Series: []Series{own(&ScansSent.Metric, "sent"), own(&ScansCompleted.Metric, "completed")}},
+		{Title: "Age of scan messages", View: Lines, Width: 5, Unit: "ms", Series: []Series{own(&ScanDelay.Metric, "oldest")}},
+		{Title: "Jobs due", View: Lines, Width: 5, Series: []Series{own(&DueJobs.Metric, "due"), own(&LateJobs.Metric, "found late")}},
+		{Title: "Overdue", View: Lines, Width: 5, Unit: "ms", Series: []Series{own(&Overdue.Metric, "most overdue job"), own(&ScheduleLag.Metric, "stored after its time, p99")}},
 	}}
 }
 
@@ -96,10 +97,28 @@ func waiting(s Site) Section {
 
 func running() Section {
 	return Section{Title: "Running", Says: "What handlers take, and what becomes of executions.", Widgets: []Widget{
-		{Title: "Duration of attempts by pool, p99", View: Lines, Width: 8, Unit: "ms", Series: []Series{split(&RunDuration.Metric, Pool)}},
-		{Title: "Succeeded by pool", View: Stacked, Width: 8, Series: []Series{split(&Succeeded.Metric, Pool)}},
-		{Title: "Other ends", View: Stacked, Width: 8, Series: []Series{own(&Failed.Metric, "failed"), own(&Dead.Metric, "dead"), own(&Canceled.Metric, "canceled"),
+		{Title: "Duration of attempts by pool, p99", View: Lines, Width: 6, Unit: "ms", Series: []Series{split(&RunDuration.Metric, Pool)}},
+		{Title: "Succeeded by pool", View: Stacked, Width: 6, Series: []Series{split(&Succeeded.Metric, Pool)}},
+		{Title: "Other ends", View: Stacked, Width: 6, Series: []Series{own(&Failed.Metric, "failed"), own(&Dead.Metric, "dead"), own(&Canceled.Metric, "canceled"),
 			own(&Missed.Metric, "missed")}},
+		{Title: "Of 100 ends", View: Lines, Width: 6, Unit: "%", Series: []Series{own(&Succeeded.Metric, "").named("succeeded"), own(&Failed.Metric, "").named("failed"),
+			own(&Dead.Metric, "").named("dead"), own(&Retries.Metric, "").named("retries"),
+			math("100 * FILL(succeeded, 0) / "+ended, "succeeded"), math("100 * FILL(dead, 0) / "+ended, "dead"), math("100 * FILL(retries, 0) / "+ended, "retries")}},
+	}}
+}
+
+// ended are the executions that ended by themselves.
+const ended = "(FILL(succeeded, 0) + FILL(failed, 0) + FILL(dead, 0))"
+
+func kinds() Section {
+	return Section{Title: "By type and target", Says: "Types are those that the settings list; a job without one counts as none.", Widgets: []Widget{
+		{Title: "Start lag by type, p99", View: Lines, Width: 8, Unit: "ms", Series: []Series{split(&StartLag.Metric, Type)}},
+		{Title: "Wait of attempts by type, p99", View: Lines, Width: 8, Unit: "ms", Series: []Series{split(&QueueWait.Metric, Type)}},
+		{Title: "Duration of attempts by type, p99", View: Lines, Width: 8, Unit: "ms", Series: []Series{split(&RunDuration.Metric, Type)}},
+		{Title: "Succeeded by type", View: Stacked, Width: 6, Series: []Series{split(&Succeeded.Metric, Type)}},
+		{Title: "Failed and dead by type", View: Stacked, Width: 6, Series: []Series{split(&Failed.Metric, Type).called("failed"), split(&Dead.Metric, Type).called("dead")}},
+		{Title: "Duration of attempts by target, p99", View: Lines, Width: 6, Unit: "ms", Series: []Series{split(&RunDuration.Metric, Target)}},
+		{Title: "Failed by target", View: Stacked, Width: 6, Series: []Series{split(&Failed.Metric, Target)}},
 	}}
 }
 
@@ -108,10 +127,12 @@ func trouble() Section {
 		{Title: "Retries by reason", View: Stacked, Width: 8, Series: []Series{split(&Retries.Metric, Reason)}},
 		{Title: "Dead by reason", View: Stacked, Width: 8, Series: []Series{split(&Dead.Metric, Reason)}},
 		{Title: "Missed by reason", View: Stacked, Width: 8, Series: []Series{split(&Missed.Metric, Reason)}},
-		{Title: "Late starts", View: Lines, Width: 6, Series: []Series{own(&LateStarts.Metric, "more than 30 s late")}},
-		{Title: "Workers lost", View: Lines, Width: 6, Series: []Series{own(&LeasesLost.Metric, "leases lost"), own(&Takeovers.Metric, "taken over")}},
-		{Title: "Scans in trouble", View: Lines, Width: 6, Series: []Series{own(&ScansFailed.Metric, "failed"), own(&ScansRedelivered.Metric, "came again")}},
-		{Title: "Dead letters", View: Lines, Width: 6, Series: []Series{own(&Redriven.Metric, "taken up"), own(&DeadLettersKept.Metric, "kept")}},
+		{Title: "Failed, dead and retried by pool", View: Stacked, Width: 8, Series: []Series{split(&Failed.Metric, Pool).called("failed"), split(&Dead.Metric, Pool).called("dead"),
+			split(&Retries.Metric, Pool).called("retried")}},
+		{Title: "Workers lost", View: Lines, Width: 8, Series: []Series{split(&LeasesLost.Metric, Pool).called("leases lost"), own(&Takeovers.Metric, "taken over")}},
+		{Title: "Late starts", View: Lines, Width: 8, Series: []Series{own(&LateStarts.Metric, "more than 30 s late")}},
+		{Title: "Scans in trouble", View: Lines, Width: 12, Series: []Series{own(&ScansFailed.Metric, "failed"), own(&ScansRedelivered.Metric, "came again")}},
+		{Title: "Dead letters", View: Lines, Width: 12, Series: []Series{own(&Redriven.Metric, "taken up"), own(&DeadLettersKept.Metric, "kept")}},
 	}}
 }
 

@@ -38,6 +38,31 @@ func TestEveryMetricIsOnTheDashboard(t *testing.T) {
 	}
 }
 
+// Each value of a dimension is a metric to pay for: a split that nobody sees is
+// money for nothing.
+func TestEverySplitOfAMetricIsShownOrWatched(t *testing.T) {
+	shown := map[string]bool{}
+	see := func(all []observe.Series) {
+		for _, s := range all {
+			if s.Metric != nil && s.Split != "" {
+				shown[s.Metric.Name+" by "+string(s.Split)] = true
+			}
+		}
+	}
+	for _, section := range observe.Dashboard(site()) {
+		for _, w := range section.Widgets {
+			see(w.Series)
+		}
+	}
+	for _, m := range observe.Metrics {
+		for _, by := range m.By {
+			if !shown[m.Name+" by "+string(by)] {
+				t.Errorf("%s is split by %s and in no widget so", m.Name, by)
+			}
+		}
+	}
+}
+
 // TestSeriesCanBeRead checks what neither CloudFormation nor a compiler does: a
 // widget or alarm whose series name nothing stays empty without a word.
 func TestSeriesCanBeRead(t *testing.T) {

@@ -33,7 +33,7 @@ type metadata struct {
 	CloudWatchMetrics []directive
 }
 
-// encode writes the series as lines of JSON. Metrics of one pool and reason
+// encode writes the series as lines of JSON. Metrics of the same values
 // share a line; one with more values than a line takes goes on in the next. The
 // same series give the same bytes.
 func encode(namespace string, at time.Time, collected map[series][]int64) []byte {
@@ -53,20 +53,17 @@ func encode(namespace string, at time.Time, collected map[series][]int64) []byte
 
 // group is series that share a line: the same values under the same sets.
 type group struct {
-	metrics      []*Metric
-	pool, reason string
+	metrics []*Metric
+	values
 }
 
 func groups(collected map[series][]int64) []*group {
-	type values struct{ pool, reason string } // one is empty where the metric is not split by it
 	all := map[values]*group{}
 	for s := range collected {
-		m := Find(s.name)
-		of := values{s.pool, s.reason}
-		if all[of] == nil {
-			all[of] = &group{pool: s.pool, reason: s.reason}
+		if all[s.values] == nil {
+			all[s.values] = &group{values: s.values}
 		}
-		all[of].metrics = append(all[of].metrics, m)
+		all[s.values].metrics = append(all[s.values].metrics, Find(s.name))
 	}
 	ordered := make([]*group, 0, len(all))
 	for _, g := range all {
@@ -74,7 +71,7 @@ func groups(collected map[series][]int64) []*group {
 		ordered = append(ordered, g)
 	}
 	slices.SortFunc(ordered, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.reason, b.reason))
+		return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.kind, b.kind), cmp.Compare(a.target, b.target), cmp.Compare(a.reason, b.reason))
 	})
 	return ordered
 }
@@ -84,7 +81,7 @@ func (g *group) line(namespace string, at time.Time, collected map[series][]int6
 	d := directive{Namespace: namespace, Dimensions: g.metrics[0].Sets()}
 	line = map[string]any{}
 	for _, m := range g.metrics {
-		values := collected[series{m.Name, g.pool, g.reason}]
+		values := collected[series{m.Name, g.values}]
 		if len(values) <= from {
 			continue
 		}
@@ -95,12 +92,11 @@ func (g *group) line(namespace string, at time.Time, collected map[series][]int6
 			line[m.Name] = values
 		}
 	}
-	if g.pool != "" {
-		line[string(Pool)] = g.pool
-	}
-	if g.reason != "" {
-		line[string(Reason)] = g.reason
-	}
+	g.each(func(d Dimension, value string) {
+		if value != "" {
+			line[string(d)] = value
+		}
+	})
 	line["_aws"] = metadata{Timestamp: at.UnixMilli(), CloudWatchMetrics: []directive{d}}
 	return line, len(d.Metrics) > 0
 }

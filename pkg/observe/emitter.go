@@ -21,6 +21,7 @@ type Options struct {
 	Out       io.Writer
 	Clock     Clock
 	Pools     []string     // the values that the dimension pool may take
+	Types     []string     // the values that the dimension type may take
 	Reasons   []job.Reason // the values that the dimension reason may take
 }
 
@@ -47,11 +48,23 @@ func (e *Emitter) Batch() *Batch {
 	return &Batch{emitter: e, all: make(map[series][]int64)}
 }
 
-// series is one metric under one set of values; a value that the metric is not
-// split by is empty.
+// series is one metric under one set of values.
 type series struct {
-	name         string
-	pool, reason string
+	name string
+	values
+}
+
+// values are one of each dimension; that of a dimension by which the metric is
+// not split is empty.
+type values struct{ pool, kind, target, reason string }
+
+// each pairs the dimensions with the values, in the order in which both are
+// written.
+func (v values) each(visit func(Dimension, string)) {
+	visit(Pool, v.pool)
+	visit(Type, v.kind)
+	visit(Target, v.target)
+	visit(Reason, v.reason)
 }
 
 // Batch collects figures until it is flushed. It is safe for concurrent use.
@@ -109,8 +122,11 @@ func (b *Batch) Flush() {
 	_, _ = b.emitter.o.Out.Write(encode(b.emitter.o.Namespace, b.emitter.o.Clock.Now(), collected))
 }
 
-// other stands for every value that is not known beforehand.
-const other = "other"
+// other stands for every value that is not known beforehand, none for no value.
+const (
+	other = job.OtherType
+	none  = job.NoType
+)
 
 // series is where a figure goes; what is not on the list goes nowhere.
 func (e *Emitter) series(name string, l Labels) (s series, listed bool) {
@@ -119,12 +135,18 @@ func (e *Emitter) series(name string, l Labels) (s series, listed bool) {
 		return series{}, false
 	}
 	s.name = name
-	if m.by(Pool) {
-		s.pool = other
-		if slices.Contains(e.o.Pools, l.Pool) {
-			s.pool = l.Pool
+	known := func(d Dimension, value string, known []string) string {
+		switch {
+		case !m.by(d):
+			return ""
+		case slices.Contains(known, value):
+			return value
+		case value == "" && (d == Type || d == Target):
+			return none
 		}
+		return other
 	}
+	s.values = values{known(Pool, l.Pool, e.o.Pools), known(Type, l.Type, e.o.Types), known(Target, l.Target, job.TargetKinds), ""}
 	if m.by(Reason) {
 		s.reason = other
 		if slices.Contains(e.o.Reasons, l.Reason) {

@@ -24,6 +24,7 @@ func (noon) Now() time.Time { return time.Date(2026, 7, 12, 12, 0, 0, 123e6, tim
 
 func emitter(out *bytes.Buffer) *observe.Emitter {
 	return observe.New(observe.Options{Namespace: observe.Namespace("belfry"), Out: out, Clock: noon{}, Pools: []string{"fast-io", "cpu-heavy"},
+		Types:   []string{"report"},
 		Reasons: []job.Reason{"MAX_AGE", "POISON"}})
 }
 
@@ -43,7 +44,7 @@ func golden(t *testing.T, path, got string) {
 func TestLinesAreTheEmbeddedMetricFormat(t *testing.T) {
 	var out bytes.Buffer
 	b := emitter(&out).Batch()
-	fast, heavy := observe.Labels{Pool: "fast-io"}, observe.Labels{Pool: "cpu-heavy"}
+	fast, heavy := observe.Labels{Pool: "fast-io", Type: "report", Target: "webhook"}, observe.Labels{Pool: "cpu-heavy", Type: "gone", Target: "fax"}
 	b.Observe(observe.StartLag, fast, 12*time.Millisecond)
 	b.Observe(observe.StartLag, heavy, 31*time.Second)
 	b.Count(observe.LateStarts, fast, 0)
@@ -76,7 +77,8 @@ func TestNoValueIsLostAndNoLineIsTooLong(t *testing.T) {
 		b := emitter(&out).Batch()
 		want := map[string]float64{}
 		for range rapid.IntRange(0, 12).Draw(t, "kinds of figures") {
-			l := observe.Labels{Pool: pools.Draw(t, "pool"), Reason: rapid.SampledFrom([]job.Reason{"POISON", "NEW_WORD", ""}).Draw(t, "reason")}
+			l := observe.Labels{Pool: pools.Draw(t, "pool"), Type: rapid.SampledFrom([]string{"report", "gone", ""}).Draw(t, "type"),
+				Target: rapid.SampledFrom([]string{"webhook", "log", "fax", ""}).Draw(t, "target"), Reason: rapid.SampledFrom([]job.Reason{"POISON", "NEW_WORD", ""}).Draw(t, "reason")}
 			m := rapid.SampledFrom(observe.Metrics).Draw(t, "metric")
 			for range rapid.IntRange(1, 250).Draw(t, "values") {
 				n := rapid.IntRange(0, 1e6).Draw(t, "value")
@@ -190,10 +192,10 @@ func TestAnUnknownValueOfADimensionMakesNoMetricOfItsOwn(t *testing.T) {
 	var out bytes.Buffer
 	b := emitter(&out).Batch()
 	for n := range 1000 {
-		b.Count(observe.Dead, observe.Labels{Pool: fmt.Sprintf("pool-%d", n), Reason: job.Reason(fmt.Sprintf("REASON_%d", n))}, 1)
+		b.Count(observe.Dead, observe.Labels{Pool: fmt.Sprintf("pool-%d", n), Type: fmt.Sprintf("type-%d", n), Reason: job.Reason(fmt.Sprintf("REASON_%d", n))}, 1)
 	}
 	b.Flush()
-	if n := strings.Count(out.String(), "\n"); n != 1 || !strings.Contains(out.String(), `"dead":1000,"pool":"other","reason":"other"`) {
+	if n := strings.Count(out.String(), "\n"); n != 1 || !strings.Contains(out.String(), `"dead":1000,"pool":"other","reason":"other","type":"other"`) {
 		t.Errorf("%d lines: %s", n, &out)
 	}
 }

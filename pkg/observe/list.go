@@ -8,7 +8,11 @@ const (
 	fromDeadLetter = "deadletter"
 )
 
-var byPool = []Dimension{Pool}
+var (
+	byPool        = []Dimension{Pool}
+	byPoolAndType = []Dimension{Pool, Type}
+	byWhatRuns    = []Dimension{Pool, Type, Target}
+)
 
 func timer(name, from string, by []Dimension, stat, means string) Timer {
 	return Timer{Metric{Name: name, Unit: Milliseconds, Means: means, By: by, From: from, Stat: stat}}
@@ -20,19 +24,19 @@ func counter(name, from string, by []Dimension, means string) Counter {
 
 // The figures of single executions, out of the stream of the executions table.
 var (
-	StartLag = timer("start_lag", fromRecord, byPool, "p99",
+	StartLag = timer("start_lag", fromRecord, byPoolAndType, "p99",
 		"From the scheduled time to the start of the first attempt. The service level objective is about this one. Scheduled executions only.")
 	LateStarts = counter("late_starts", fromRecord, nil,
 		"Executions whose start_lag was more than 30 s: those that burn the error budget. Zero when all were in time.")
 	ScheduleLag = timer("schedule_lag", fromRecord, nil, "p99",
 		"How long after its scheduled time an execution was stored; 0 when it was stored ahead, as it should be.")
-	QueueWait = timer("queue_wait", fromRecord, byPool, "p99",
+	QueueWait = timer("queue_wait", fromRecord, byPoolAndType, "p99",
 		"From the moment an attempt could begin (its time had come, or its retry) to its start. Takeovers are left out.")
-	RunDuration = timer("run_duration", fromRecord, byPool, "p99",
+	RunDuration = timer("run_duration", fromRecord, byWhatRuns, "p99",
 		"From the start of an attempt to its end, as the worker that ran it recorded both.")
-	Succeeded = counter("succeeded", fromRecord, byPool, "Executions that ended SUCCEEDED.")
-	Failed    = counter("failed", fromRecord, byPool, "Executions that ended FAILED: the handler said that trying again cannot help.")
-	Dead      = counter("dead", fromRecord, []Dimension{Pool, Reason}, "Executions that ended DEAD: Belfry gave up, for the reason named.")
+	Succeeded = counter("succeeded", fromRecord, byPoolAndType, "Executions that ended SUCCEEDED.")
+	Failed    = counter("failed", fromRecord, byWhatRuns, "Executions that ended FAILED: the handler said that trying again cannot help.")
+	Dead      = counter("dead", fromRecord, []Dimension{Pool, Type, Reason}, "Executions that ended DEAD: Belfry gave up, for the reason named.")
 	Canceled  = counter("canceled", fromRecord, nil, "Executions that ended CANCELED: a person asked.")
 	Missed    = counter("missed", fromRecord, []Dimension{Reason},
 		"Scheduled times that were not run and will not be, for the reason named. A ranged record counts every time in it.")
@@ -44,25 +48,28 @@ var (
 // The figures of finding what is due.
 var (
 	Ticks            = counter("ticks", fromTick, nil, "Minutes that were fanned out to the scans. One a minute.")
+	ScansSent        = counter("scans_sent", fromTick, nil, "Scan messages that a tick sent, one a range of shards.")
+	ScansCompleted   = counter("scans_completed", fromScan, nil, "Scans that went through. Far fewer than were sent: scans are lost, run out of time, fail or are dropped.")
 	ScanDelay        = timer("scan_delay", fromScan, nil, "Maximum", "Age of a scan message when its scan began. Beyond 90 s the message is dropped.")
 	DueJobs          = counter("due_jobs", fromScan, nil, "Jobs that a scan found due inside the horizon of 300 s.")
 	LateJobs         = counter("late_jobs", fromScan, nil, "Jobs among them whose time had already passed: found too late to start on the second.")
 	Overdue          = timer("overdue", fromScan, nil, "Maximum", "How far the most overdue job of a scan is behind; 0 when none is.")
-	ScansRedelivered = counter("scans_redelivered", fromScan, nil, "Scan messages that came again: an earlier scan failed or ran out of time.")
-	ScansFailed      = counter("scans_failed", fromScan, nil, "Scans that did not go through, so that their message stays in the queue.")
+	ScansRedelivered = counter("scans_redelivered", fromScan, nil, "Scan messages that came more than once. Their queue keeps them no longer than it hides them, so these are few: "+
+		"SQS delivered twice, or the function was throttled. What is lost shows as scans_sent without scans_completed.")
+	ScansFailed = counter("scans_failed", fromScan, nil, "Scans that did not go through, so that their message stays in the queue.")
 )
 
 // The figures of messages that were received too often.
 var (
-	Redriven        = counter("redriven", fromDeadLetter, byPool, "Messages of a dead-letter queue that were taken up: over, ended, or woken again.")
-	DeadLettersKept = counter("dead_letters_kept", fromDeadLetter, byPool, "Messages that stay in a dead-letter queue: unreadable, of a newer build, or not carried through.")
+	Redriven        = counter("redriven", fromDeadLetter, nil, "Messages of a dead-letter queue that were taken up: over, ended, or woken again.")
+	DeadLettersKept = counter("dead_letters_kept", fromDeadLetter, nil, "Messages that stay in a dead-letter queue: unreadable, of a newer build, or not carried through.")
 )
 
 // Metrics is the list, in the order in which it is documented.
 var Metrics = []*Metric{
 	&StartLag.Metric, &LateStarts.Metric, &ScheduleLag.Metric, &QueueWait.Metric, &RunDuration.Metric,
 	&Succeeded.Metric, &Failed.Metric, &Dead.Metric, &Canceled.Metric, &Missed.Metric, &Retries.Metric, &Takeovers.Metric, &LeasesLost.Metric,
-	&Ticks.Metric, &ScanDelay.Metric, &DueJobs.Metric, &LateJobs.Metric, &Overdue.Metric, &ScansRedelivered.Metric, &ScansFailed.Metric,
+	&Ticks.Metric, &ScansSent.Metric, &ScansCompleted.Metric, &ScanDelay.Metric, &DueJobs.Metric, &LateJobs.Metric, &Overdue.Metric, &ScansRedelivered.Metric, &ScansFailed.Metric,
 	&Redriven.Metric, &DeadLettersKept.Metric,
 }
 

@@ -18,13 +18,18 @@ type Dimension string
 // Labels has room for no other.
 const (
 	Pool   Dimension = "pool"
+	Type   Dimension = "type"   // of the job, out of the installation's list
+	Target Dimension = "target" // kind of the job's target
 	Reason Dimension = "reason"
 )
 
 // Labels say what a figure is about. Only those that its metric is split by are
-// used. A value that the emitter does not know counts as "other".
+// used. A value that the emitter does not know counts as "other", an empty type
+// or target as "none".
 type Labels struct {
 	Pool   string
+	Type   string
+	Target string
 	Reason job.Reason
 }
 

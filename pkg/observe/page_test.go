@@ -15,8 +15,11 @@ const intro = "# Metrics\n\n" +
 	"The functions write figures among their log lines in CloudWatch's embedded metric format, one write a batch, and CloudWatch makes metrics of\n" +
 	"them: no call is made and nothing waits. `BELFRY_METRICS=off` leaves them out. Metrics are in the namespace `Belfry/<prefix>`, so that two\n" +
 	"installations in one account stay apart.\n\n" +
-	"Every metric is published as a whole, and split by each dimension alone. The dimensions are the pool and the reason, and a value that the\n" +
-	"installation does not know counts as `other`. Tenants, jobs and executions are never dimensions: API and command line answer about those.\n\n" +
+	"Every metric is published as a whole, and split by each dimension alone. The dimensions are the pool, the job's type (one of those\n" +
+	"that the settings list, at most 20), the kind of its target and the reason. A value that the installation does not know counts as `other`, a job\n" +
+	"without a type as `none`. Tenants, jobs and executions are never dimensions: API and command line answer about those.\n\n" +
+	"How many messages wait, and how old the oldest is, are SQS's own figures, by pool: all types of a pool share its queue, so neither is known by type.\n" +
+	"What waiting did to a type is its `queue_wait`. Times that are overdue and not stored yet are the backlog of catching up: `late_jobs` and `overdue`.\n\n" +
 	"Figures of executions come from the stream of the executions table. A record that comes again after a failure is counted once, unless the\n" +
 	"function died between its last write and its answer; CloudWatch itself promises at least once.\n\n"
 
@@ -108,16 +111,14 @@ const traces = "\n## Traces\n\n" +
 	"a trace leads back to. The functions have AWS X-Ray's tracing of invocations switched on; its trace ids are others.\n"
 
 func cost() string {
-	whole, pool := 0, 0
+	by := map[observe.Dimension]int{}
 	for _, m := range observe.Metrics {
-		whole++
 		for _, d := range m.By {
-			if d == observe.Pool {
-				pool++
-			}
+			by[d]++
 		}
 	}
-	return fmt.Sprintf("\n## What it costs\n\nCloudWatch charges for each metric that exists in a month. There are %d, %d more for each pool in use, and one for each reason that occurs\n"+
-		"among `dead`, `retries` and `missed`; by the hour in which it gets values. Dashboard and alarms cost beside that, and the lines are logs. `metrics: false`\n"+
-		"in the settings of the stack leaves all of it out; alarms from AWS's own metrics stay, that about the tick among them.\n", whole, pool)
+	return fmt.Sprintf("\n## What it costs\n\nCloudWatch charges for each metric that exists in a month. There are %d, %d more for each pool in use, %d for each type (`none`\n"+
+		"is one), %d for each kind of target, and one for each reason that occurs among `dead`, `retries` and `missed`; by the hour in which it gets\n"+
+		"values. Dashboard and alarms cost beside that, and the lines are logs. `metrics: false` in the settings of the stack leaves all of it out; alarms\n"+
+		"from AWS's own metrics stay, that about the tick among them.\n", len(observe.Metrics), by[observe.Pool], by[observe.Type], by[observe.Target])
 }

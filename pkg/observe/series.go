@@ -57,6 +57,12 @@ func (s Series) named(id string) Series {
 
 func split(m *Metric, by Dimension) Series { return Series{Metric: m, Stat: m.Stat, Split: by} }
 
+// called puts a word before the value of each line of a split.
+func (s Series) called(label string) Series {
+	s.Label = label
+	return s
+}
+
 func awsOwn(namespace, name, stat, label string, of ...Property) Series {
 	return Series{Namespace: namespace, Name: name, Stat: stat, Label: label, Of: of}
 }

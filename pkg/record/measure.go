@@ -22,7 +22,7 @@ func Measure(changes []Change, figures *observe.Batch) {
 		case c.New.Kind == job.KindRange:
 			measureRange(c, figures)
 		default:
-			m := measure{Change: c, Batch: figures, pool: observe.Labels{Pool: c.New.Pool}, why: observe.Labels{Pool: c.New.Pool, Reason: c.New.Reason}}
+			m := measure{Change: c, Batch: figures, of: labels(c.New)}
 			m.stored()
 			m.started()
 			m.ended()
@@ -53,7 +53,12 @@ func rangeCount(e *job.Execution) int {
 type measure struct {
 	Change
 	*observe.Batch
-	pool, why observe.Labels
+	of observe.Labels
+}
+
+// labels are what the execution's figures are split by.
+func labels(e *job.Execution) observe.Labels {
+	return observe.Labels{Pool: e.Pool, Type: e.Type, Target: e.Target, Reason: e.Reason}
 }
 
 // stored tells how late an execution came into being, again when a newer life
@@ -61,7 +66,7 @@ type measure struct {
 func (m measure) stored() {
 	made := m.New.Status == job.Scheduled && m.New.Kind == job.KindScheduled && (m.Old == nil || m.Old.Epoch < m.New.Epoch)
 	if made {
-		m.Observe(observe.ScheduleLag, m.pool, m.New.CreatedAt.Sub(m.New.ScheduledAt))
+		m.Observe(observe.ScheduleLag, m.of, m.New.CreatedAt.Sub(m.New.ScheduledAt))
 	}
 }
 
@@ -73,9 +78,9 @@ func (m measure) started() {
 	}
 	begun, known := attemptBegan(m.New)
 	if m.Old.Status == job.Running {
-		m.Count(observe.Takeovers, m.pool, 1)
+		m.Count(observe.Takeovers, m.of, 1)
 	} else if known {
-		m.Observe(observe.QueueWait, m.pool, begun.Sub(later(m.Old.CreatedAt, m.Old.AvailableAt)))
+		m.Observe(observe.QueueWait, m.of, begun.Sub(later(m.Old.CreatedAt, m.Old.AvailableAt)))
 	}
 	if m.Old.Attempt > 0 || m.New.Kind != job.KindScheduled {
 		return
@@ -84,8 +89,8 @@ func (m measure) started() {
 	if lag > lateAfter {
 		late = 1
 	}
-	m.Observe(observe.StartLag, m.pool, lag)
-	m.Count(observe.LateStarts, m.pool, late)
+	m.Observe(observe.StartLag, m.of, lag)
+	m.Count(observe.LateStarts, m.of, late)
 }
 
 // ended tells of an attempt that is over, and of what became of the execution.
@@ -95,7 +100,7 @@ func (m measure) ended() {
 		lost -= m.Old.Lost
 	}
 	if lost > 0 {
-		m.Count(observe.LeasesLost, m.pool, lost)
+		m.Count(observe.LeasesLost, m.of, lost)
 	}
 	if m.Old != nil && m.Old.Status == m.New.Status {
 		return
@@ -105,17 +110,17 @@ func (m measure) ended() {
 	}
 	switch m.New.Status {
 	case job.Succeeded:
-		m.Count(observe.Succeeded, m.pool, 1)
+		m.Count(observe.Succeeded, m.of, 1)
 	case job.Failed:
-		m.Count(observe.Failed, m.pool, 1)
+		m.Count(observe.Failed, m.of, 1)
 	case job.Dead:
-		m.Count(observe.Dead, m.why, 1)
+		m.Count(observe.Dead, m.of, 1)
 	case job.Canceled:
-		m.Count(observe.Canceled, m.pool, 1)
+		m.Count(observe.Canceled, m.of, 1)
 	case job.Missed:
-		m.Count(observe.Missed, m.why, 1)
+		m.Count(observe.Missed, m.of, 1)
 	case job.RetryWait:
-		m.Count(observe.Retries, m.why, 1)
+		m.Count(observe.Retries, m.of, 1)
 	case job.Scheduled, job.Running, job.Skipped, job.Withdrawn, job.NeedsReview:
 	}
 }
@@ -127,7 +132,7 @@ func (m measure) ran() {
 	if !known || len(m.New.Timeline) == 0 {
 		return
 	}
-	m.Observe(observe.RunDuration, m.pool, m.New.Timeline[len(m.New.Timeline)-1].At.Sub(begun))
+	m.Observe(observe.RunDuration, m.of, m.New.Timeline[len(m.New.Timeline)-1].At.Sub(begun))
 }
 
 // attemptBegan is when the execution's newest attempt was claimed. The newest

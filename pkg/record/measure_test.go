@@ -23,7 +23,7 @@ func (still) Now() time.Time { return noon }
 func figured(t *testing.T, changes ...record.Change) map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	e := observe.New(observe.Options{Namespace: "Belfry/x", Out: &out, Clock: still{}, Pools: []string{"fast-io"}, Reasons: lifecycle.Reasons})
+	e := observe.New(observe.Options{Namespace: "Belfry/x", Out: &out, Clock: still{}, Pools: []string{"fast-io"}, Types: []string{"report"}, Reasons: lifecycle.Reasons})
 	b := e.Batch()
 	record.Measure(changes, b)
 	b.Flush()
@@ -34,8 +34,10 @@ func figured(t *testing.T, changes ...record.Change) map[string]any {
 			t.Fatal(err)
 		}
 		delete(root, "_aws")
-		if root["pool"] == "fast-io" {
-			delete(root, "pool")
+		for dimension, usual := range map[string]string{"pool": "fast-io", "type": "report", "target": "webhook"} {
+			if root[dimension] == usual {
+				delete(root, dimension)
+			}
 		}
 		for name, value := range root {
 			if name != "reason" && root["reason"] != nil {
@@ -53,7 +55,7 @@ func at(ms int) time.Time { return noon.Add(time.Duration(ms) * time.Millisecond
 
 // life is an execution scheduled at noon and made two minutes ahead.
 func life(change func(*job.Execution)) *job.Execution {
-	e := &job.Execution{Ref: job.Ref{Tenant: "a", Job: "x"}, Key: job.ScheduledKey(noon), Status: job.Scheduled, Pool: "fast-io", Epoch: 1,
+	e := &job.Execution{Ref: job.Ref{Tenant: "a", Job: "x"}, Key: job.ScheduledKey(noon), Status: job.Scheduled, Pool: "fast-io", Type: "report", Target: "webhook", Epoch: 1,
 		CreatedAt: at(-120_000), AvailableAt: noon, Reason: lifecycle.Materialised}
 	if change != nil {
 		change(e)

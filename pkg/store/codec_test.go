@@ -76,7 +76,8 @@ var heads = rapid.Custom(func(t *rapid.T) job.Head {
 	h := job.Head{Ref: job.Ref{Tenant: "default", Job: "nightly"}, State: rapid.SampledFrom(lifecycle.States).Draw(t, "state"), Revision: rapid.IntRange(1, 1<<20).Draw(t, "revision"),
 		Epoch: rapid.Int64Range(1, 1<<50).Draw(t, "epoch"), RunsFrom: rapid.Int64Range(0, 1<<50).Draw(t, "runs from"),
 		Schedule: job.Schedule{Every: job.Duration(time.Duration(rapid.IntRange(1, 1<<20).Draw(t, "every")) * time.Second)}, Anchor: second.Draw(t, "anchor"),
-		Misfire: job.Misfire{Policy: job.MisfireFireOnce, Max: rapid.IntRange(0, 9).Draw(t, "max")}, Pool: "fast-io", CreatedAt: millisecond.Draw(t, "created"),
+		Misfire: job.Misfire{Policy: job.MisfireFireOnce, Max: rapid.IntRange(0, 9).Draw(t, "max")}, Pool: "fast-io", Type: rapid.SampledFrom([]string{"", "report"}).Draw(t, "type"),
+		Target: rapid.SampledFrom(append([]string{""}, job.TargetKinds...)).Draw(t, "target"), CreatedAt: millisecond.Draw(t, "created"),
 		UpdatedAt: millisecond.Draw(t, "updated"), ChangedBy: rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "by"), Reason: rapid.SampledFrom(lifecycle.Reasons).Draw(t, "reason"),
 		LastScheduled: second.Draw(t, "last"), SettledUpto: second.Draw(t, "settled"), Advances: rapid.Int64Range(0, 1<<40).Draw(t, "advances"), Schema: job.Schema}
 	if rapid.Bool().Draw(t, "due") {

@@ -22,6 +22,7 @@ func decodeExecution(stored item) (*job.Execution, error) {
 	e := &job.Execution{
 		Ref: refOf(r.text(PartitionKey)), Key: k, Revision: int(r.number("revision")), Epoch: r.number("epoch"), Status: job.Status(r.text("status")),
 		Attempt: int(r.number("attempt")), Lost: int(r.number("lost")), Released: int(r.number("released")), Redrives: int(r.number("redrives")), Pool: r.text("pool"),
+		Type: r.text("type"), Target: r.text("target"),
 		CreatedAt: r.millis("created_at"), AvailableAt: r.millis("available_at"), StartedAt: r.millis("started_at"), FinishedAt: r.millis("finished_at"),
 		Lease:        job.Lease{Owner: r.text("lease_owner"), Nonce: r.text("lease_nonce"), Until: r.millis("lease_until")},
 		FencingToken: r.number("fencing_token"), Reason: job.Reason(r.text("reason")), ErrorCode: r.text("error_code"), ErrorText: r.text("error_text"),

@@ -34,6 +34,8 @@ func encodeHead(h *job.Head, dueShard types.AttributeValue) headChange {
 		"tenant_shard": text(tenantShard(h.Ref)), "job": text(h.Job),
 	}}
 	c.text("pool", h.Pool)
+	c.text("type", h.Type)
+	c.text("target", h.Target)
 	c.text("changed_by", h.ChangedBy)
 	c.text("reason", string(h.Reason))
 	c.seconds("anchor", h.Anchor)
@@ -52,7 +54,7 @@ func decodeHead(stored item) (*job.Head, error) {
 	r := &reader{item: stored}
 	h := &job.Head{
 		Ref: refOf(r.text(PartitionKey)), State: job.State(r.text("state")), Revision: int(r.number("revision")), Epoch: r.number("epoch"),
-		RunsFrom: r.number("runs_from"), Anchor: r.seconds("anchor"), Pool: r.text("pool"), CreatedAt: r.millis("created_at"),
+		RunsFrom: r.number("runs_from"), Anchor: r.seconds("anchor"), Pool: r.text("pool"), Type: r.text("type"), Target: r.text("target"), CreatedAt: r.millis("created_at"),
 		UpdatedAt: r.millis("updated_at"), ChangedBy: r.text("changed_by"), Reason: job.Reason(r.text("reason")),
 		NextFireAt: r.seconds("next_fire_at"), LastScheduled: r.seconds("last_scheduled"), SettledUpto: r.seconds("settled_upto"),
 		Advances: r.number("advances"), DueShard: r.text("due_shard"), Schema: int(r.number("schema")),

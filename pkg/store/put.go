@@ -21,12 +21,12 @@ import (
 func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, error) {
 	there, err := s.update(ctx, update{operation: "put", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
 		condition: "attribute_not_exists(pk) OR (attempt = :zero AND epoch < :epoch AND #status IN (:scheduled, :withdrawn))",
-		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, reason = :reason, " +
+		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, #type = :type, target = :target, reason = :reason, " +
 			"created_at = :created, available_at = :available, fencing_token = if_not_exists(fencing_token, :base), " +
 			"timeline = list_append(if_not_exists(timeline, :none), :entry), " + TTLAttribute + " = :expires REMOVE wake_at, wake_shard, finished_at",
-		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool"},
+		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":withdrawn": text(string(job.Withdrawn)),
-			":schema": number(job.Schema), ":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":reason": text(string(e.Reason)),
+			":schema": number(job.Schema), ":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)),
 			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32), ":none": list(),
 			":entry":   list(encodeEntry(job.Entry{At: e.CreatedAt, To: job.Scheduled, Reason: e.Reason})),
 			":expires": seconds(s.farExpiry(e.ScheduledAt))}})
@@ -58,12 +58,12 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 	}
 	u := update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
 		condition: "attribute_not_exists(pk)",
-		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, reason = :reason, " +
+		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, #type = :type, target = :target, reason = :reason, " +
 			"actor = :actor, created_at = :created, available_at = :available, fencing_token = :base, timeline = :entries, " +
 			"wake_at = :wake, wake_shard = :shard, wake_version = :one, " + TTLAttribute + " = :expires",
-		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool"},
+		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":schema": number(job.Schema),
-			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
+			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
 			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32),
 			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": shard, ":one": number(1),
 			":expires": seconds(s.farExpiry(e.ScheduledAt))}}

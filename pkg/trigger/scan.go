@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 const (
@@ -42,7 +43,11 @@ func (s *Service) Scan(ctx context.Context, r job.ShardRange, sentAt time.Time) 
 		})
 	}
 	_ = shards.Wait() // collected in failures, so that no shard stops another
-	return errors.Join(failures...)
+	err := errors.Join(failures...)
+	if err == nil {
+		found.Count(observe.ScansCompleted, observe.Labels{}, 1)
+	}
+	return err
 }
 
 // scanDue pages through one shard's due jobs.

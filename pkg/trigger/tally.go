@@ -23,6 +23,7 @@ func (s *Service) newTally(sentAt time.Time) tally {
 
 // begun tells that nothing was found yet, so that silence means that no scan ran.
 func (t tally) begun() {
+	t.Count(observe.ScansCompleted, observe.Labels{}, 0)
 	t.Count(observe.DueJobs, observe.Labels{}, 0)
 	t.Count(observe.LateJobs, observe.Labels{}, 0)
 	t.Observe(observe.Overdue, observe.Labels{}, 0)

@@ -37,6 +37,7 @@ func (s *Service) Tick(ctx context.Context) (bool, error) {
 	}
 	figures := s.Metrics.Batch()
 	figures.Count(observe.Ticks, observe.Labels{}, 1)
+	figures.Count(observe.ScansSent, observe.Labels{}, len(ranges))
 	figures.Flush()
 	return true, nil
 }

@@ -115,7 +115,7 @@ func (w *work) compile(ctx context.Context) error {
 // putOne makes the execution of one scheduled time, or finds it.
 func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason) error {
 	e := &job.Execution{Ref: w.head.Ref, Key: job.ScheduledKey(at), Revision: w.head.Revision, Epoch: w.head.Epoch, Status: job.Scheduled,
-		Pool: w.head.Pool, CreatedAt: w.Clock.Now(), AvailableAt: at, Reason: reason, FencingToken: w.RestoreEpoch << 32, Schema: job.Schema}
+		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: at, Reason: reason, FencingToken: w.RestoreEpoch << 32, Schema: job.Schema}
 	there, err := w.Executions.Put(ctx, e)
 	switch {
 	case err == nil:

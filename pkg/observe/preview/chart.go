@@ -28,10 +28,10 @@ func lines(w observe.Widget, pools []string) []line {
 	}
 	for _, s := range w.Series {
 		switch {
-		case s.Hidden || s.Expression != "":
+		case s.Hidden:
 		case s.Split != "":
 			for _, value := range split(s, pools) {
-				add(s, value)
+				add(s, strings.TrimSpace(s.Label+" "+value))
 			}
 		default:
 			add(s, s.Label)
