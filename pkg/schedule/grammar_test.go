@@ -1,11 +1,8 @@
 package schedule
 
 import (
-	"errors"
 	"strings"
 	"testing"
-
-	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
 func TestUnixGrammarReads(t *testing.T) {
@@ -72,17 +69,7 @@ type refused struct{ text, field, value, message string }
 
 func (r refused) check(t *testing.T) {
 	t.Helper()
-	_, err := parseUnix(r.text)
-	var refusal *job.Error
-	if !errors.As(err, &refusal) {
-		t.Fatalf("%q: accepted, or %T", r.text, err)
-	}
-	if refusal.Code != job.CodeScheduleInvalid || refusal.Field != r.field || refusal.Value != job.Shorten(r.value) {
-		t.Errorf("%q: code %s, field %q, value %q", r.text, refusal.Code, refusal.Field, refusal.Value)
-	}
-	if !strings.Contains(err.Error(), r.message) || refusal.Bound == "" {
-		t.Errorf("%q: %q with bound %q does not say %q", r.text, err, refusal.Bound, r.message)
-	}
+	r.checkWith(t, parseUnix)
 }
 
 func TestUnixGrammarRefusesAndNamesFieldValueAndRule(t *testing.T) {
