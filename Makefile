@@ -75,7 +75,7 @@ cover: ## Statement coverage of the short tests, by package
 ARCH      ?= $(shell sed -n 's/^architecture: *//p' infra/belfry.yaml)
 GOARCH_OF  = $(if $(filter x86_64,$(ARCH)),amd64,arm64)
 STATIC     = CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH_OF) $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid='
-FUNCTIONS := api tick scan work deadletter record
+FUNCTIONS := api tick scan work deadletter record archive
 
 functions: ## Build each function to build/<function>/bootstrap, and the container worker to build/worker/
 	for f in $(FUNCTIONS); do $(STATIC) -tags lambda.norpc -o build/$$f/bootstrap ./functions/$$f; done

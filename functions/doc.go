@@ -14,6 +14,7 @@
 // | work       | a pool's queue and its isolation queue     | worker.Worker         |
 // | deadletter | the pools' dead-letter queues              | worker.Worker         |
 // | record     | the stream of the executions table         | record.Recorder       |
+// | archive    | the streams of executions and control      | archive.Archiver      |
 // | api        | API Gateway (HTTP API, payload format 2.0) | httpapi               |
 //
 // What it must never do: decide anything about a job or an execution, or keep

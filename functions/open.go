@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -22,6 +23,7 @@ type Installation struct {
 	*assemble.Belfry
 	Environment assemble.Environment
 	Log         *slog.Logger
+	AWS         aws.Config // for clients that only one function has; zero where New made it
 }
 
 // New joins what was assembled with the environment it runs in.
@@ -47,17 +49,19 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
-	aws, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+	configured, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
 	if err != nil {
 		return nil, fmt.Errorf("configure the AWS clients: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
-	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws)}
+	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(configured), SQS: sqs.NewFromConfig(configured)}
 	settings := e.Settings(log)
 	if e.Metrics {
 		settings.Metrics = assemble.Metrics(settings, out)
 	}
-	return New(assemble.New(clients, settings), e), nil
+	made := New(assemble.New(clients, settings), e)
+	made.AWS = configured
+	return made, nil
 }
 
 // Main is the main of a function: it opens the installation, makes the handler

@@ -27,4 +27,4 @@ func checkMachine(built, architecture string, programs ...string) error {
 }
 
 // programs are what the stacks deploy.
-var programs = []string{"api/bootstrap", "tick/bootstrap", "scan/bootstrap", "work/bootstrap", "deadletter/bootstrap", "record/bootstrap", "worker/worker"}
+var programs = []string{"api/bootstrap", "tick/bootstrap", "scan/bootstrap", "work/bootstrap", "deadletter/bootstrap", "record/bootstrap", "archive/bootstrap", "worker/worker"}

@@ -10,7 +10,7 @@ const module = "github.com/belfry-scheduler/belfry"
 // rooms stand empty in the scratch module, so that a violation has something to import.
 var rooms = []string{
 	"pkg/job", "pkg/schedule", "pkg/lifecycle", "pkg/control", "pkg/trigger", "pkg/dispatch",
-	"pkg/execute", "pkg/worker", "pkg/worker/workertest", "pkg/target", "pkg/record", "pkg/store", "pkg/queue",
+	"pkg/execute", "pkg/worker", "pkg/worker/workertest", "pkg/target", "pkg/record", "pkg/archive", "pkg/store", "pkg/queue",
 	"pkg/httpapi", "pkg/console", "pkg/client", "pkg/observe", "pkg/clock", "pkg/localaws",
 	"pkg/sim", "pkg/signing",
 }
@@ -48,6 +48,8 @@ var forbidden = []struct{ room, imports, reason string }{
 	{"pkg/worker", "pkg/control", "what handler authors import"},
 	{"pkg/worker", "pkg/localaws", "what handler authors import"},
 	{"pkg/record", "pkg/trigger", "writes lists and history"},
+	{"pkg/archive", "pkg/trigger", "only adds to what is kept"},
+	{"pkg/archive", "github.com/aws/aws-sdk-go-v2/service/s3", "through pkg/archive/bucket"},
 	{"pkg/target", "pkg/store", "a handler like anyone else's"},
 	{"pkg/httpapi", "pkg/store", "the fronts translate and call control"},
 	{"pkg/client", "pkg/execute", "the fronts translate and call control"},
@@ -77,6 +79,8 @@ var permitted = []struct{ room, imports string }{
 	{"pkg/worker/workertest", "pkg/localaws"},
 	{"pkg/target", "pkg/worker"},
 	{"pkg/record", "pkg/store"},
+	{"pkg/archive", "pkg/record"},
+	{"pkg/archive/bucket", "github.com/aws/aws-sdk-go-v2/service/s3"},
 	{"pkg/httpapi", "pkg/control"},
 	{"pkg/localaws/dynamo", "pkg/localaws"},
 	{"pkg/localaws", "go.etcd.io/bbolt"},

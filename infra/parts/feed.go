@@ -41,3 +41,25 @@ func (f Function) FeedFromStream(table awsdynamodb.ITable, failures awssqs.IQueu
 		OnFailure: awslambdaeventsources.NewSqsDlq(failures),
 	}))
 }
+
+// ArchiveFeed says how a table's stream invokes the archive.
+type ArchiveFeed struct {
+	Window   int // seconds for which changes are gathered, so that objects are few
+	Failures awssqs.IQueue
+}
+
+// giveUp is when a part of a stream is told to the failures instead of being
+// tried again: the stream keeps it for as long again, for a person to fetch.
+const giveUp = 12 * 60 // minutes
+
+// FeedArchive lets the changes of a table that the filter passes invoke the
+// function, as many at a time as an invocation can hold. Nothing is given up
+// early: a shard stands still meanwhile, and nobody but the archive waits for it.
+// Only what makes the function crash is cut in halves.
+func (f Function) FeedArchive(table awsdynamodb.ITable, feed ArchiveFeed, filter map[string]any) {
+	f.AddEventSource(awslambdaeventsources.NewDynamoEventSource(table, &awslambdaeventsources.DynamoEventSourceProps{
+		StartingPosition: awslambda.StartingPosition_TRIM_HORIZON, BatchSize: jsii.Number(10000), MaxBatchingWindow: seconds(feed.Window),
+		ReportBatchItemFailures: jsii.Bool(true), BisectBatchOnError: jsii.Bool(true), MaxRecordAge: minutes(giveUp),
+		OnFailure: awslambdaeventsources.NewSqsDlq(feed.Failures), Filters: &[]*map[string]any{awslambda.FilterCriteria_Filter(&filter)},
+	}))
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -20,9 +21,10 @@ type FunctionShape struct {
 	Says     string // what it is for, in a sentence
 	MemoryMB int
 	Timeout  time.Duration
-	Reserved int  // concurrency of its own; zero = it shares the account's
-	Chains   bool // it sends to a queue that invokes it or its like: a chain that is meant
-	Secrets  bool // it is told the secrets, too
+	Reserved int           // concurrency of its own; zero = it shares the account's
+	Chains   bool          // it sends to a queue that invokes it or its like: a chain that is meant
+	Secrets  bool          // it is told the secrets, too
+	Archive  awss3.IBucket // the archive's bucket, of which it is told; nil = it is not
 }
 
 // Function is a function with what belongs to it.
@@ -71,6 +73,9 @@ func (i Installation) told(shape FunctionShape) *map[string]*string {
 	told := i.Environment()
 	if shape.Pool != "" {
 		told["BELFRY_POOL"] = &shape.Pool
+	}
+	if shape.Archive != nil {
+		told["BELFRY_ARCHIVE_BUCKET"] = shape.Archive.BucketName()
 	}
 	if arn := i.Settings.Webhooks.SecretARN; shape.Secrets && arn != "" {
 		// CloudFormation puts the secret in at deploy, so that it stands in no template.

@@ -3,6 +3,7 @@ package parts
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -20,6 +21,12 @@ func GrantIndex(role awsiam.IGrantable, table awsdynamodb.ITable, index string) 
 // GrantQueue lets a role do these actions on a queue.
 func GrantQueue(role awsiam.IGrantable, q awssqs.IQueue, actions ...string) {
 	grant(role, "sqs:", actions, q.QueueArn())
+}
+
+// GrantObjects lets a role do these actions on the bucket's objects whose names
+// begin so.
+func GrantObjects(role awsiam.IGrantable, bucket awss3.IBucket, beginning string, actions ...string) {
+	grant(role, "s3:", actions, jsii.String(*bucket.BucketArn()+"/"+beginning+"*"))
 }
 
 // GrantKey lets a role use the key that tables and queues are encrypted with,

@@ -78,11 +78,17 @@ func NewSignalQueue(scope constructs.Construct, id string, i Installation, name 
 // NewFailureQueue keeps what functions were invoked with in vain, where the
 // platform would otherwise drop it.
 func NewFailureQueue(scope constructs.Construct, i Installation) awssqs.Queue {
-	q := i.queue(scope, "Failures", &awssqs.QueueProps{RetentionPeriod: retained(queue.WorkRetention), RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
+	return NewFailureQueueOf(scope, "Failures", i, AlarmShape{Name: "failures-not-empty", Runbook: "failures",
+		Says: "An invocation of tick or record was given up; the event is in the failure queue."})
+}
+
+// NewFailureQueueOf is one with an id and an alarm of its own, which rings at its
+// first message.
+func NewFailureQueueOf(scope constructs.Construct, id string, i Installation, filled AlarmShape) awssqs.Queue {
+	q := i.queue(scope, id, &awssqs.QueueProps{RetentionPeriod: retained(queue.WorkRetention), RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
 	Accept(q, "AwsSolutions-SQS3", "This is where failed invocations end.")
-	NewAlarm(q, "Filled", i, AlarmShape{Name: "failures-not-empty", Runbook: "failures",
-		Says:   "An invocation of tick or record was given up; the event is in the failure queue.",
-		Metric: q.MetricApproximateNumberOfMessagesVisible(nil), AtLeast: 1, For: 1})
+	filled.Metric, filled.AtLeast, filled.For = q.MetricApproximateNumberOfMessagesVisible(nil), 1, 1
+	NewAlarm(q, "Filled", i, filled)
 	return q
 }
 

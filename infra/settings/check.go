@@ -52,7 +52,7 @@ func (s Settings) Check(pools dispatch.Pools) error {
 		faults = append(faults, k.check())
 	}
 	names := queue.Names{Prefix: s.Prefix}
-	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), job.CheckTypes(s.Types))
+	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), job.CheckTypes(s.Types))
 	return errors.Join(faults...)
 }
 
@@ -120,6 +120,28 @@ func (s Settings) checkPools(pools dispatch.Pools) error {
 			faults = append(faults, refusal("functions.pollers", strconv.Itoa(p.Least)+" to "+strconv.Itoa(p.Most),
 				"least 2 to 200, most from least to 2000", "are no numbers of pollers"))
 		}
+	}
+	return errors.Join(faults...)
+}
+
+// longestRegion is the length of the longest region's name, which the bucket's
+// name holds beside an account's twelve digits; S3 takes 63 characters.
+const longestRegion = 14
+
+func (s Settings) checkArchive() error {
+	a := s.Archive
+	if !a.Enabled {
+		return nil
+	}
+	var faults []error
+	if most := 63 - len("-archive-") - 12 - len("-") - longestRegion; len(s.Prefix) > most {
+		faults = append(faults, refusal("prefix", s.Prefix, strconv.Itoa(most)+" characters with archive.enabled", "makes the name of the archive's bucket too long"))
+	}
+	if a.KeepDays > 0 && a.LockDays > a.KeepDays {
+		faults = append(faults, refusal("archive.lock_days", strconv.Itoa(a.LockDays), "at most keep_days", "locks objects for longer than they are kept"))
+	}
+	if a.KeepDays > 0 && a.ColdDays >= a.KeepDays {
+		faults = append(faults, refusal("archive.cold_days", strconv.Itoa(a.ColdDays), "less than keep_days", "moves objects when they go"))
 	}
 	return errors.Join(faults...)
 }

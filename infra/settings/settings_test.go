@@ -97,6 +97,11 @@ func TestSettingsThatCannotBeDeployedAreRefused(t *testing.T) {
 		"fewer pollers than at least":           {"functions: {pollers: [{pool: fast-io, least: 9, most: 4}]}", "", "functions.pollers", "least 2 to 200"},
 		"less scanning than a mapping can have": {"functions: {scan_concurrency: 1}", "", "functions.scan_concurrency", "2 to 1000"},
 		"a key that is no ARN":                  {"tables: {key_arn: alias/mine}", "", "tables.key_arn", "kms"},
+		"a bucket whose name would be too long": {"prefix: " + strings.Repeat("a", 28), "", "prefix", "27 characters"},
+		"locks that outlast what they lock":     {"archive: {keep_days: 90, cold_days: 0, lock_days: 91}", "", "archive.lock_days", "at most keep_days"},
+		"objects that move when they go":        {"archive: {keep_days: 90}", "", "archive.cold_days", "less than keep_days"},
+		"a lock of no kind":                     {"archive: {lock_mode: strict}", "", "archive.lock_mode", "governance or compliance"},
+		"a window longer than a mapping's":      {"archive: {window_seconds: 301}", "", "archive.window_seconds", "0 to 300"},
 		"a pools file that is not there":        {"pools_file: nowhere.yaml", "", "", "read the pools"},
 		"a pools file with something else":      {"pools_file: belfry.yaml", "", "", "not a file of pools"},
 	} {
@@ -143,7 +148,7 @@ func TestAPoolWhoseFunctionWouldHaveTooLongANameIsRefused(t *testing.T) {
 	prefix, pool := strings.Repeat("a", 30), strings.Repeat("p", 29)
 	for length, refused := range map[int]bool{64: false, 65: true} {
 		file := "pools: [{name: fast-io}, {name: " + pool[:length-36] + "}]"
-		_, _, err := settings.Read(fstest.MapFS{"belfry.yaml": {Data: []byte("pools_file: own.yaml\nprefix: " + prefix)}, "own.yaml": {Data: []byte(file)}}, "belfry.yaml", nothing)
+		_, _, err := settings.Read(fstest.MapFS{"belfry.yaml": {Data: []byte("pools_file: own.yaml\narchive: {enabled: false}\nprefix: " + prefix)}, "own.yaml": {Data: []byte(file)}}, "belfry.yaml", nothing)
 		if (err != nil) != refused || (refused && !strings.Contains(err.Error(), "64 characters")) {
 			t.Errorf("a name of %d characters: refused with %v, want a refusal: %v", length, err, refused)
 		}

@@ -61,5 +61,9 @@ func functionNames(i parts.Installation) []string {
 	for _, pool := range i.Pools.Of(dispatch.KindLambda) {
 		names = append(names, i.FunctionName("work", pool.Name))
 	}
-	return append(names, i.FunctionName("deadletter", ""), i.FunctionName("record", ""))
+	names = append(names, i.FunctionName("deadletter", ""), i.FunctionName("record", ""))
+	if i.Settings.Archive.Enabled {
+		names = append(names, i.FunctionName("archive", ""))
+	}
+	return names
 }

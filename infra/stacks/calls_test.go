@@ -25,7 +25,7 @@ func TestEveryCallThatTheCodeCanMakeIsGrantedAndNoOther(t *testing.T) {
 	}
 	for path, names := range map[string][]string{
 		"functions/api": {"api"}, "functions/tick": {"tick"}, "functions/scan": {"scan"}, "functions/work": {"workfastio", "workexternalapi", "workcpuheavy"},
-		"functions/deadletter": {"deadletter"}, "functions/record": {"record"}, "cmd/worker": {"workers/PoollongrunningTaskTask"},
+		"functions/deadletter": {"deadletter"}, "functions/record": {"record"}, "functions/archive": {"archive"}, "cmd/worker": {"workers/PoollongrunningTaskTask"},
 	} {
 		program, err := source.Program(path)
 		if err != nil {
@@ -54,10 +54,10 @@ func compare(t *testing.T, name string, needs []string, r role) {
 	}
 	for _, right := range r.Rights {
 		action, on, _ := strings.Cut(right, " on ")
-		if !strings.HasPrefix(action, "sqs:") && !strings.HasPrefix(action, "dynamodb:") {
+		if !strings.HasPrefix(action, "sqs:") && !strings.HasPrefix(action, "dynamodb:") && !strings.HasPrefix(action, "s3:") {
 			continue
 		}
-		if slices.Contains(feeds, action) || strings.HasPrefix(on, "Failures") {
+		if slices.Contains(feeds, action) || strings.HasPrefix(on, "Failures") || strings.HasPrefix(on, "ArchiveFailures") {
 			continue
 		}
 		if !slices.ContainsFunc(needs, func(need string) bool { return covers(right, need) }) {

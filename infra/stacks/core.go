@@ -45,6 +45,7 @@ func newCore(app constructs.Construct, i parts.Installation, d *Data) *Core {
 	}
 	scan.Node().AddDependency(c.deadLetter(i, d).Function)
 	c.record(i, d)
+	c.archive(i, d)
 	return c
 }
 

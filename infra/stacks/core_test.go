@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 )
 
-var functions = []string{"belfry-api", "belfry-deadletter", "belfry-record", "belfry-scan", "belfry-tick", "belfry-work-cpu-heavy", "belfry-work-external-api", "belfry-work-fast-io"}
+var functions = []string{"belfry-api", "belfry-archive", "belfry-deadletter", "belfry-record", "belfry-scan", "belfry-tick", "belfry-work-cpu-heavy", "belfry-work-external-api", "belfry-work-fast-io"}
 
 func TestEveryFunctionRunsTracedWithALogOfItsOwn(t *testing.T) {
 	i := installed(t, "profile: small")
@@ -189,7 +189,7 @@ func TestATickThatIsOffIsNeitherStartedNorGoesOnByItself(t *testing.T) {
 
 func TestARecordThatCannotBeTakenDoesNotStopTheStream(t *testing.T) {
 	i := installed(t, "profile: small")
-	m := mapping(t, i, "belfry-executions")
+	m := streamMapping(t, i, "belfry-executions", "Record")
 	m.expect(t, map[string]string{"BisectBatchOnFunctionError": "true", "MaximumRecordAgeInSeconds": "3600", "FunctionResponseTypes.0": "ReportBatchItemFailures",
 		"StartingPosition": "TRIM_HORIZON"})
 	if got := i.thing("core", at(m.Properties, "DestinationConfig.OnFailure.Destination")); !strings.HasPrefix(got, "Failures") {

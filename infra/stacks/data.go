@@ -4,6 +4,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 
@@ -16,6 +17,7 @@ type Data struct {
 	Stack                     awscdk.Stack
 	Jobs, Executions, Control awsdynamodb.Table
 	Work                      map[string]parts.WorkQueue // by pool
+	Archive                   awss3.IBucket              // nil = there is none
 	Key                       awskms.IKey                // nil = AWS's own
 	Alarms                    awssns.ITopic
 }
@@ -30,11 +32,23 @@ func newData(app constructs.Construct, i parts.Installation) *Data {
 	d.Jobs = parts.NewTable(d.Stack, "Jobs", i, parts.TableShape{Name: names.Jobs, Indexes: []parts.Index{
 		{Name: store.IndexDue, Partition: "due_shard", Sort: "next_fire_at", SortType: awsdynamodb.AttributeType_NUMBER},
 		{Name: store.IndexTenant, Partition: "tenant_shard", Sort: "job", SortType: awsdynamodb.AttributeType_STRING}}})
-	d.Executions = parts.NewTable(d.Stack, "Executions", i, parts.TableShape{Name: names.Executions, Expires: true, Stream: true, Indexes: []parts.Index{
+	d.Executions = parts.NewTable(d.Stack, "Executions", i, parts.TableShape{Name: names.Executions, Expires: true, Stream: awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES, Indexes: []parts.Index{
 		{Name: store.IndexWake, Partition: "wake_shard", Sort: "wake_at", SortType: awsdynamodb.AttributeType_NUMBER}}})
-	d.Control = parts.NewTable(d.Stack, "Control", i, parts.TableShape{Name: names.Control, Expires: true})
+	d.Control = parts.NewTable(d.Stack, "Control", i, parts.TableShape{Name: names.Control, Expires: true, Stream: controlStream(i)})
+	if i.Settings.Archive.Enabled {
+		d.Archive = parts.NewArchiveBucket(d.Stack, "Archive", i)
+	}
 	for _, pool := range i.Pools {
 		d.Work[pool.Name] = parts.NewWorkQueue(d.Stack, i, pool)
 	}
 	return d
+}
+
+// controlStream is what the archive reads audit entries from; nobody else needs
+// the control table's stream.
+func controlStream(i parts.Installation) awsdynamodb.StreamViewType {
+	if !i.Settings.Archive.Enabled {
+		return ""
+	}
+	return awsdynamodb.StreamViewType_NEW_IMAGE
 }

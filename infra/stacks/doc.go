@@ -2,8 +2,8 @@
 //
 // | stack   | holds                                                     | on delete            |
 // |---------|-----------------------------------------------------------|----------------------|
-// | data    | tables, the pools' queues, the alarms' topic              | tables, queues stay  |
-// | core    | tick, scan, work, deadletter, record and the signal queues | goes                 |
+// | data    | tables, the pools' queues, the bucket, the alarms' topic  | all but topic stay   |
+// | core    | the functions but the API's, and the signal queues        | goes                 |
 // | api     | the HTTP API and its function                             | goes                 |
 // | workers | container workers of the pools of kind ecs                | goes                 |
 // | watch   | alarms about the installation as a whole                  | goes                 |

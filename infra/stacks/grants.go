@@ -65,6 +65,11 @@ func grantRecord(i parts.Installation, role awsiam.IRole, d *Data) {
 	i.GrantKey(role)
 }
 
+func grantArchive(i parts.Installation, role awsiam.IRole, d *Data) {
+	parts.GrantObjects(role, d.Archive, "kind=", "PutObject")
+	i.GrantKey(role)
+}
+
 func grantAPI(i parts.Installation, role awsiam.IRole, d *Data) {
 	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "UpdateItem")
 	parts.GrantIndex(role, d.Jobs, store.IndexTenant)

@@ -22,7 +22,7 @@ func (r role) may(action string) bool {
 // touchesData tells whether the role reads or writes a table or a queue.
 func (r role) touchesData() bool {
 	return slices.ContainsFunc(r.Rights, func(right string) bool {
-		return strings.HasPrefix(right, "dynamodb:") || strings.HasPrefix(right, "sqs:")
+		return strings.HasPrefix(right, "dynamodb:") || strings.HasPrefix(right, "sqs:") || strings.HasPrefix(right, "s3:")
 	})
 }
 

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	built = dir
-	for _, file := range []string{"api/bootstrap", "tick/bootstrap", "scan/bootstrap", "work/bootstrap", "deadletter/bootstrap", "record/bootstrap",
+	for _, file := range []string{"api/bootstrap", "tick/bootstrap", "scan/bootstrap", "work/bootstrap", "deadletter/bootstrap", "record/bootstrap", "archive/bootstrap",
 		"worker/worker", "worker/Dockerfile"} {
 		path := filepath.Join(dir, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -129,6 +129,11 @@ func TestOtherRecords(t *testing.T) {
 			[]string{"transition _ 2026-03-14: to_status=SCHEDULED place=0 attempt=0 reason=MATERIALISED"}},
 		{"a time of a broken clock does not hide its row", told(1, nil, stored("acme/x", dueAtNoon, "SCHEDULED", entry(time.Unix(0, 0), "s", 0, "MATERIALISED||"))),
 			[]string{"transition acme 2026-03-14: to_status=SCHEDULED place=0 attempt=0 reason=MATERIALISED"}},
+		{"a record that a person read from the stream has no time of the service's", func() events.DynamoDBEventRecord {
+			r := told(1, nil, stored("acme/x", dueAtNoon, "SCHEDULED", made))
+			r.Change.ApproximateCreationDateTime = events.SecondsEpochTime{}
+			return r
+		}(), []string{"transition acme 2026-03-14: to_status=SCHEDULED place=0 attempt=0 reason=MATERIALISED"}},
 		{"a record without images tells nothing", events.DynamoDBEventRecord{EventID: "e"}, nil},
 	} {
 		t.Run(c.name, c.check)

@@ -36,6 +36,7 @@ type Environment struct {
 	LogLevel      slog.Level
 	Metrics       bool // whether figures are written among the log lines
 	Version       string
+	ArchiveBucket string // where transitions and audit entries are archived; empty = nowhere
 }
 
 // Variable is one variable of the environment.
@@ -76,6 +77,8 @@ var Variables = []Variable{
 		Meaning: "Whether functions write their figures among their log lines, in CloudWatch's embedded metric format.", read: readMetrics},
 	{Name: "BELFRY_VERSION", Default: "dev", Bound: "up to 64 characters",
 		Meaning: "What the API's health answers as its version.", read: readVersion},
+	{Name: "BELFRY_ARCHIVE_BUCKET", Bound: "the name of an S3 bucket",
+		Meaning: "Where the function archive keeps transitions and audit entries (docs/archive.md); nothing else reads it, and `belfry dev` keeps no archive.", read: readArchiveBucket},
 }
 
 // ReadEnvironment reads the variables through lookup, os.LookupEnv in a main. An
@@ -243,5 +246,15 @@ func readVersion(e *Environment, value string) error {
 		return errors.New("is too long")
 	}
 	e.Version = value
+	return nil
+}
+
+var bucketForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
+func readArchiveBucket(e *Environment, value string) error {
+	if !bucketForm.MatchString(value) {
+		return errors.New("is no bucket's name")
+	}
+	e.ArchiveBucket = value
 	return nil
 }

@@ -113,5 +113,7 @@ var PartAlarms = []PartAlarm{
 	{"record-behind", "record-behind", "The lists and figures are more than five minutes behind."},
 	{"schedule-dropped", "tick-missing", "EventBridge could not invoke the tick."},
 	{"failures-not-empty", "failures", "An invocation of tick or record was given up."},
+	{"archive-behind", "archive-behind", "Changes are not archived for 15 minutes."},
+	{"archive-failures-not-empty", "archive-failures", "A part of a stream was given up and is not in the archive."},
 	{"throttled-<table or index>", "throttled", "A table or index throttles writes."},
 }
