@@ -33,7 +33,9 @@ func NewNetwork(scope constructs.Construct, i Installation) Network {
 		// The tables are reached without leaving AWS's own network, and without a NAT gateway's price.
 		GatewayEndpoints: &map[string]*awsec2.GatewayVpcEndpointOptions{"Tables": {Service: awsec2.GatewayVpcEndpointAwsService_DYNAMODB()}}}
 	if s.FlowLogs {
-		props.FlowLogs = &map[string]*awsec2.FlowLogOptions{"Flows": {TrafficType: awsec2.FlowLogTrafficType_REJECT}}
+		log := i.NewLogGroup(constructs.NewConstruct(scope, jsii.String("Flows")), "/aws/vpc/"+i.Name("flows"))
+		props.FlowLogs = &map[string]*awsec2.FlowLogOptions{"Flows": {TrafficType: awsec2.FlowLogTrafficType_REJECT,
+			Destination: awsec2.FlowLogDestination_ToCloudWatchLogs(log, nil)}}
 	}
 	vpc := awsec2.NewVpc(scope, jsii.String("Network"), props)
 	if !s.FlowLogs {

@@ -56,7 +56,8 @@ func (c *Core) tick(i parts.Installation, d *Data) {
 		Reserved: tickConcurrency, Chains: true}, c.failures)
 	f.FeedFrom(c.ticks, parts.Feed{Batch: 1, Most: tickConcurrency, Off: !i.Settings.TickEnabled})
 	grantTick(i, f.Role, d, c)
-	group := awsscheduler.NewScheduleGroup(c.Stack, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{ScheduleGroupName: jsii.String(i.Name("schedules"))})
+	group := awsscheduler.NewScheduleGroup(c.Stack, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{ScheduleGroupName: jsii.String(i.Name("schedules")),
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY}) // left behind, its name would be in the way of the next deploy
 	role := c.minutelyRole(i, group)
 	awsscheduler.NewSchedule(c.Stack, jsii.String("Minutely"), &awsscheduler.ScheduleProps{
 		ScheduleName: jsii.String(i.Name("tick")), ScheduleGroup: group, Enabled: &i.Settings.TickEnabled,

@@ -130,7 +130,7 @@ func fault(doing string, err error) error {
 		switch api.ErrorCode() {
 		case "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded":
 			refusal.Code = job.CodeThrottled
-		case "ValidationException", "ResourceNotFoundException", "AccessDeniedException", "NotImplemented":
+		case "ValidationException", "ResourceNotFoundException", "AccessDeniedException", "NotImplemented", "IdempotentParameterMismatchException":
 			refusal.Code, refusal.Fix = job.CodeInternal, ""
 		}
 	}
