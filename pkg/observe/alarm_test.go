@@ -57,6 +57,24 @@ func TestSilenceOfTheTickIsAnAlarmUnlessItIsOff(t *testing.T) {
 	}
 }
 
+// PB-180: what feeds the scans may be gone, while the tick says that all is well.
+func TestScansThatNobodyTakesAreAnAlarm(t *testing.T) {
+	for _, a := range observe.Alarms(site()) {
+		if a.Name != "scans-lost" {
+			continue
+		}
+		sent, completed := a.Series[0].Metric, a.Series[1].Metric
+		if sent.From != "tick" || completed.From != "scan" {
+			t.Errorf("it compares what %s and %s tell; both would be silent together", sent.From, completed.From)
+		}
+		if last := a.Series[len(a.Series)-1].Expression; !strings.Contains(last, "FILL(completed, 0)") {
+			t.Errorf("no scan at all leaves %q without a value", last)
+		}
+		return
+	}
+	t.Error("there is no such alarm")
+}
+
 const runbooks = "../../docs/runbooks"
 
 var asked = []string{"## What it means", "## Look", "## Do", "## Do not"}
