@@ -21,6 +21,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/httpapi"
+	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
 )
 
@@ -56,7 +57,23 @@ func (stopped) Wait(ctx context.Context, _ time.Time) error { return ctx.Err() }
 
 type reconciler struct{}
 
-func (reconciler) Reconcile(context.Context) (int, int, error) { return 12, 3, nil }
+// It takes two calls.
+func (reconciler) Reconcile(_ context.Context, start string) (job.Reconciled, error) {
+	if start == "" {
+		return job.Reconciled{Scanned: 8, Sent: 1, Next: "there"}, nil
+	}
+	return job.Reconciled{Scanned: 4, Sent: 2}, nil
+}
+
+// restorer needs a second step, too.
+type restorer struct{ steps *int }
+
+func (r restorer) Step(context.Context, string) (job.RestoreProgress, error) {
+	if *r.steps++; *r.steps == 1 {
+		return job.RestoreProgress{Phase: job.RestoreExecutions, Executions: 250}, nil
+	}
+	return job.RestoreProgress{Phase: job.RestoreDone, Executions: 400, Rearmed: 12, Withdrawn: 3, GivenUp: 1, Jobs: 40, Lifted: 40, SetBack: 2, BegunAt: noon, DoneAt: noon}, nil
+}
 
 // service is a whole control plane in memory, behind its HTTP API.
 func service(t *testing.T) string {
@@ -71,7 +88,7 @@ func service(t *testing.T) string {
 	if err := belfry.Ensure(t.Context(), clients); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(httpapi.New(belfry.Control, httpapi.Options{Version: "1.2.3", Reconciler: reconciler{}}))
+	server := httptest.NewServer(httpapi.New(belfry.Control, httpapi.Options{Version: "1.2.3", Reconciler: reconciler{}, Restorer: restorer{new(int)}}))
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -197,6 +214,7 @@ func TestAStoryAtTheCommandLine(t *testing.T) {
 		{"putting several jobs", jobsFile, []string{"jobs", "put", "-f", "-"}},
 		{"health", "", []string{"health"}},
 		{"reconciling", "", []string{"reconcile", "--json"}},
+		{"repairing a restore", "", []string{"reconcile", "--dr"}},
 	}
 	for _, step := range steps {
 		args := append([]string{}, step.args...)

@@ -49,17 +49,3 @@ func (a *app) healthCommand() *cobra.Command {
 			})
 		}}
 }
-
-func (a *app) reconcileCommand() *cobra.Command {
-	return &cobra.Command{Use: "reconcile", Short: "Send again what is due and has no message", Long: "Look through all executions and send again what is due and has no message. Harmless to repeat.",
-		Example: "  belfry reconcile", Args: upTo(0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.call(c, func(ctx context.Context, api *client.Client) error {
-				r, err := api.Reconcile(ctx)
-				if err != nil {
-					return err
-				}
-				return a.print(r, func() { fmt.Fprintf(a.out, "looked at %d executions, sent %d again\n", r.Scanned, r.Sent) })
-			})
-		}}
-}

@@ -12,7 +12,8 @@ import (
 // reading are the store's operations whose units are read units. Any other is
 // taken for a write, so that a new one shows in a budget until it is named here.
 var reading = map[string]bool{"head": true, "heads": true, "revision": true, "execution": true, "executions": true, "due": true, "waking": true,
-	"layouts": true, "look back": true, "not begun": true, "begun": true, "overdue": true, "list executions": true, "recent": true, "history": true, "attention": true}
+	"layouts": true, "look back": true, "not begun": true, "begun": true, "overdue": true, "list executions": true, "recent": true, "history": true, "every head": true, "every execution": true,
+	"restore progress": true, "attention": true}
 
 // tally adds up the units that the service answered, by the store's operations.
 type tally struct {

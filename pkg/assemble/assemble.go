@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
+	"github.com/belfry-scheduler/belfry/pkg/restore"
 	"github.com/belfry-scheduler/belfry/pkg/store"
 	"github.com/belfry-scheduler/belfry/pkg/trigger"
 )
@@ -65,6 +66,7 @@ type Belfry struct {
 	Dispatch *dispatch.Service
 	Trigger  *trigger.Service
 	Control  *control.Service
+	Restore  *restore.Service
 }
 
 // New assembles the planes; it makes no call.
@@ -80,6 +82,8 @@ func New(c Clients, s Settings) *Belfry {
 		Metrics: s.Metrics}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
 		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon}
+	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
+		Kept: b.Store.Retention(), Log: s.Log}
 	return b
 }
 

@@ -104,7 +104,8 @@ func TestEachOperationAsksForItsPath(t *testing.T) {
 		"timeline":  {func(ctx context.Context, c *Client) error { _, err := c.Timeline(ctx, "a~1~v1"); return err }, "GET /v1/executions/a~1~v1/timeline"},
 		"cancel":    {func(ctx context.Context, c *Client) error { _, err := c.CancelExecution(ctx, "a~1~v1"); return err }, "POST /v1/executions/a~1~v1/cancel"},
 		"health":    {func(ctx context.Context, c *Client) error { _, err := c.Health(ctx); return err }, "GET /v1/health"},
-		"reconcile": {func(ctx context.Context, c *Client) error { _, err := c.Reconcile(ctx); return err }, "POST /v1/reconcile"},
+		"reconcile": {func(ctx context.Context, c *Client) error { _, err := c.Reconcile(ctx, "there"); return err }, "POST /v1/reconcile?cursor=there"},
+		"restore":   {func(ctx context.Context, c *Client) error { _, err := c.Restore(ctx); return err }, "POST /v1/restore"},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {

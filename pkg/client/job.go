@@ -66,6 +66,22 @@ type Health struct {
 
 // Reconciled tells what a reconcile did.
 type Reconciled struct {
-	Scanned int `json:"scanned" doc:"Executions looked at"`
-	Sent    int `json:"sent" doc:"Messages sent again"`
+	Scanned    int  `json:"scanned" doc:"Executions looked at"`
+	Sent       int  `json:"sent" doc:"Messages sent again"`
+	NextCursor Text `json:"next_cursor" nullable:"true" doc:"Hand it back as cursor to go on; null = everything was looked through"`
+}
+
+// Restored tells how far the repair after a restore has come. The counts are of
+// the whole repair so far.
+type Restored struct {
+	Phase      string `json:"phase" enum:"executions,jobs,done" doc:"What is being repaired"`
+	Executions int    `json:"executions" doc:"Executions looked at"`
+	Rearmed    int    `json:"rearmed" doc:"Executions that run on: valid again, with a wake-up in place of their message"`
+	Withdrawn  int    `json:"withdrawn" doc:"Executions that had not begun and that the restored jobs do not want"`
+	GivenUp    int    `json:"given_up" doc:"Executions that had begun and whose job is not in the backup; they are dead letters"`
+	Jobs       int    `json:"jobs" doc:"Jobs looked at"`
+	Lifted     int    `json:"lifted" doc:"Jobs lifted above all that was given out before the restore"`
+	SetBack    int    `json:"set_back" doc:"Jobs whose cursor stood ahead of the restored executions"`
+	BegunAt    Time   `json:"begun_at" nullable:"true" format:"date-time"`
+	DoneAt     Time   `json:"done_at" nullable:"true" format:"date-time"`
 }

@@ -147,10 +147,18 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	return out, c.do(ctx, call{method: http.MethodGet, path: []string{"health"}}, &out)
 }
 
-// Reconcile sends again what is due and has no message.
-func (c *Client) Reconcile(ctx context.Context) (Reconciled, error) {
+// Reconcile sends again what is due and has no message. One call works for some
+// seconds; the next one goes on at its NextCursor.
+func (c *Client) Reconcile(ctx context.Context, cursor string) (Reconciled, error) {
 	var out Reconciled
-	return out, c.do(ctx, call{method: http.MethodPost, path: []string{"reconcile"}}, &out)
+	return out, c.do(ctx, call{method: http.MethodPost, path: []string{"reconcile"}, query: paging(cursor, 0)}, &out)
+}
+
+// Restore repairs what a restore from backups leaves behind. One call works for
+// some seconds; repeat it until Phase is "done".
+func (c *Client) Restore(ctx context.Context) (Restored, error) {
+	var out Restored
+	return out, c.do(ctx, call{method: http.MethodPost, path: []string{"restore"}}, &out)
 }
 
 func paging(cursor string, limit int) url.Values {

@@ -29,6 +29,9 @@ type RunRequest struct {
 // for a scheduled time.
 func (s *Service) RunNow(ctx context.Context, r RunRequest) (*job.Execution, error) {
 	ref, actor := r.Ref, r.Actor
+	if err := s.Jobs.Restored(ctx); err != nil {
+		return nil, err
+	}
 	head, err := s.Jobs.Head(ctx, ref)
 	if err != nil {
 		return nil, err

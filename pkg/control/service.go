@@ -20,6 +20,8 @@ type Jobs interface {
 	ChangeHead(ctx context.Context, change job.HeadChange) error
 	// CloseGap removes the gap from the head, on condition of its epoch.
 	CloseGap(ctx context.Context, head *job.Head) error
+	// Restored refuses while the tables come from a backup and are not repaired yet.
+	Restored(ctx context.Context) error
 	// ListJobs pages through a tenant's jobs.
 	ListJobs(ctx context.Context, tenant, cursor string, limit int) ([]job.Head, string, error)
 }

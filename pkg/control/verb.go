@@ -21,6 +21,9 @@ type plan struct {
 // onHead runs one verb: read, decide, compare-and-set, clean up. decide gets
 // a strongly read head (nil when the job was never made) and the verb's clock.
 func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide func(head *job.Head, now time.Time) (plan, error)) (*job.Head, error) {
+	if err := s.Jobs.Restored(ctx); err != nil {
+		return nil, err
+	}
 	for try := 0; ; try++ {
 		head, err := s.Jobs.Head(ctx, ref)
 		if err != nil {

@@ -224,6 +224,7 @@ func (s *server) api(hosts []string) http.Handler {
 			return httpapi.Caller{Tenant: job.DefaultTenant, Principal: "local"}, nil
 		},
 		Reconciler: s.planes.Trigger,
+		Restorer:   s.planes.Restore,
 		Ready:      s.backend.Ping,
 		Hosts:      hosts,
 		Version:    s.Version, Entropy: s.Entropy, Logger: s.Log,

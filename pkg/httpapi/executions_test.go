@@ -202,7 +202,13 @@ func TestARequestToStopIsShownWhileTheExecutionRuns(t *testing.T) {
 
 type reconcilerStub struct{ err error }
 
-func (s reconcilerStub) Reconcile(context.Context) (int, int, error) { return 12, 3, s.err }
+func (s reconcilerStub) Reconcile(_ context.Context, start string) (job.Reconciled, error) {
+	return job.Reconciled{Scanned: 12, Sent: 3, Next: strings.TrimSuffix("further", start)}, s.err
+}
+
+func (s reconcilerStub) Step(_ context.Context, actor string) (job.RestoreProgress, error) {
+	return job.RestoreProgress{Phase: job.RestoreJobs, Executions: 7, Rearmed: 2, Jobs: len(actor), BegunAt: noon}, s.err
+}
 
 func TestReconciling(t *testing.T) {
 	w := newWorld(t)
@@ -210,11 +216,30 @@ func TestReconciling(t *testing.T) {
 		t.Errorf("without a reconciler: %+v", p)
 	}
 	w.options.Reconciler = reconcilerStub{}
-	if got := strings.TrimSpace(w.ask("POST", "/v1/reconcile", "").Body.String()); got != `{"scanned":12,"sent":3}` {
+	if got := strings.TrimSpace(w.ask("POST", "/v1/reconcile", "").Body.String()); got != `{"scanned":12,"sent":3,"next_cursor":"further"}` {
+		t.Errorf("got %s", got)
+	}
+	if got := strings.TrimSpace(w.ask("POST", "/v1/reconcile?cursor=further", "").Body.String()); got != `{"scanned":12,"sent":3,"next_cursor":null}` {
 		t.Errorf("got %s", got)
 	}
 	w.options.Reconciler = reconcilerStub{err: &job.Error{Code: job.CodeThrottled, Message: "full", Fix: "wait"}}
 	if answer := w.ask("POST", "/v1/reconcile", ""); answer.Code != 429 {
+		t.Errorf("got %d", answer.Code)
+	}
+}
+
+func TestRepairingARestore(t *testing.T) {
+	w := newWorld(t)
+	if p := problemOf(t, w.ask("POST", "/v1/restore", "")); p.Code != job.CodeNotSupported {
+		t.Errorf("without a restorer: %+v", p)
+	}
+	w.options.Restorer = reconcilerStub{}
+	got := decode[client.Restored](t, w.ask("POST", "/v1/restore", ""))
+	if got.Phase != "jobs" || got.Executions != 7 || got.Rearmed != 2 || got.Jobs == 0 || got.BegunAt.IsZero() {
+		t.Errorf("got %+v", got)
+	}
+	w.options.Restorer = reconcilerStub{err: &job.Error{Code: job.CodeRestorePending, Message: "pending", Fix: "repair it"}}
+	if answer := w.ask("POST", "/v1/restore", ""); answer.Code != 409 {
 		t.Errorf("got %d", answer.Code)
 	}
 }

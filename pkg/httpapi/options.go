@@ -23,9 +23,15 @@ type Caller struct {
 
 // Reconciler sends again what is due and has no message.
 type Reconciler interface {
-	// Reconcile looks through everything; scanned counts what it looked at, sent
-	// the messages that it sent again.
-	Reconcile(ctx context.Context) (scanned, sent int, err error)
+	// Reconcile looks through executions from start on, empty = from the first, for
+	// some seconds.
+	Reconcile(ctx context.Context, start string) (job.Reconciled, error)
+}
+
+// Restorer repairs what a restore from backups leaves behind.
+type Restorer interface {
+	// Step repairs for some seconds and tells how far the repair has come.
+	Step(ctx context.Context, actor string) (job.RestoreProgress, error)
 }
 
 // Options are what an installation decides. Entropy is required, all else may
@@ -36,6 +42,8 @@ type Options struct {
 	Identify func(*http.Request) (Caller, error)
 	// Reconciler carries out POST /v1/reconcile. nil: it is refused as not built.
 	Reconciler Reconciler
+	// Restorer carries out POST /v1/restore. nil: it is refused as not built.
+	Restorer Restorer
 	// Ready says why the service cannot serve now; nil, or a nil error: it can.
 	Ready func(ctx context.Context) error
 	// Hosts are the host names, without port, under which the API may be called.

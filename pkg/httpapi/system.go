@@ -20,6 +20,14 @@ type reconcileOutput struct {
 	Body client.Reconciled
 }
 
+type reconcileInput struct {
+	Cursor string `query:"cursor" doc:"The next_cursor of the call before; empty = from the first"`
+}
+
+type restoreOutput struct {
+	Body client.Restored
+}
+
 type questionInput struct {
 	Body Question
 }
@@ -36,7 +44,9 @@ type Question struct {
 func (a *api) registerSystem() {
 	register(a, huma.Operation{OperationID: "health", Method: http.MethodGet, Path: "/v1/health", Tags: []string{"system"}, Summary: "Ask whether the service can serve"}, a.health)
 	register(a, huma.Operation{OperationID: "reconcile", Method: http.MethodPost, Path: "/v1/reconcile", Tags: []string{"system"}, Summary: "Send again what is due and has no message",
-		Description: "Harmless to repeat: a message for what has been taken already is dropped."}, a.reconcile)
+		Description: "Harmless to repeat: a message for what has been taken already is dropped. It answers after some seconds; call it with next_cursor until that is null."}, a.reconcile)
+	register(a, huma.Operation{OperationID: "restore", Method: http.MethodPost, Path: "/v1/restore", Tags: []string{"system"}, Summary: "Repair what a restore from backups leaves behind",
+		Description: "For an installation whose restore_epoch was raised. It answers after some seconds; call it until phase is done. Harmless to repeat. Until then nothing becomes due and verbs are refused."}, a.restore)
 }
 
 func (a *api) registerSchedule() {
@@ -54,15 +64,27 @@ func (a *api) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 	return &healthOutput{Body: client.Health{Status: "ok", Version: a.options.Version, TZDB: schedule.TZDBVersion(), Time: client.At(a.control.Clock.Now())}}, nil
 }
 
-func (a *api) reconcile(ctx context.Context, _ *struct{}) (*reconcileOutput, error) {
+func (a *api) reconcile(ctx context.Context, in *reconcileInput) (*reconcileOutput, error) {
 	if a.options.Reconciler == nil {
 		return nil, &job.Error{Code: job.CodeNotSupported, Message: "this service was started without a way to reconcile", Fix: "ask a service that runs the trigger plane"}
 	}
-	scanned, sent, err := a.options.Reconciler.Reconcile(ctx)
+	r, err := a.options.Reconciler.Reconcile(ctx, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return &reconcileOutput{Body: client.Reconciled{Scanned: scanned, Sent: sent}}, nil
+	return &reconcileOutput{Body: client.Reconciled{Scanned: r.Scanned, Sent: r.Sent, NextCursor: client.Text(r.Next)}}, nil
+}
+
+func (a *api) restore(ctx context.Context, _ *struct{}) (*restoreOutput, error) {
+	if a.options.Restorer == nil {
+		return nil, &job.Error{Code: job.CodeNotSupported, Message: "this service was started without a way to repair a restore", Fix: "ask a service that runs the trigger plane"}
+	}
+	p, err := a.options.Restorer.Step(ctx, callerOf(ctx).Principal)
+	if err != nil {
+		return nil, err
+	}
+	return &restoreOutput{Body: client.Restored{Phase: string(p.Phase), Executions: p.Executions, Rearmed: p.Rearmed, Withdrawn: p.Withdrawn,
+		GivenUp: p.GivenUp, Jobs: p.Jobs, Lifted: p.Lifted, SetBack: p.SetBack, BegunAt: client.At(p.BegunAt), DoneAt: client.At(p.DoneAt)}}, nil
 }
 
 func (a *api) scheduleNext(_ context.Context, in *questionInput) (*firesOutput, error) {

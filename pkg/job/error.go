@@ -30,6 +30,7 @@ const (
 	CodeRevisionConflict Code = "REVISION_CONFLICT"
 	CodeStateConflict    Code = "STATE_CONFLICT"
 	CodeLeaseLost        Code = "LEASE_LOST"
+	CodeRestorePending   Code = "RESTORE_PENDING"
 	CodeThrottled        Code = "THROTTLED"
 	CodeUnavailable      Code = "UNAVAILABLE"
 	CodeInternal         Code = "INTERNAL"
@@ -57,7 +58,7 @@ func (c Code) Class() Class {
 		return ClassRefused
 	case CodeNotFound:
 		return ClassMissing
-	case CodeAlreadyExists, CodeRevisionConflict, CodeStateConflict, CodeLeaseLost:
+	case CodeAlreadyExists, CodeRevisionConflict, CodeStateConflict, CodeLeaseLost, CodeRestorePending:
 		return ClassConflict
 	case CodeThrottled, CodeUnavailable:
 		return ClassBusy

@@ -35,6 +35,7 @@ const (
 	Uncertain       job.Reason = "UNCERTAIN"
 	ZoneGone        job.Reason = "ZONE_GONE"
 	ScheduleInvalid job.Reason = "SCHEDULE_INVALID"
+	Restored        job.Reason = "RESTORED"
 )
 
 var sentences = map[job.Reason]string{
@@ -68,12 +69,13 @@ var sentences = map[job.Reason]string{
 	Uncertain:       "it is unknown whether the last attempt took effect",
 	ZoneGone:        "the time zone of the schedule is no longer known",
 	ScheduleInvalid: "the stored schedule can no longer be read",
+	Restored:        "the tables were restored from a backup; this is what became of it then",
 }
 
 // Reasons lists every reason in the order in which they are documented.
 var Reasons = []job.Reason{Materialised, CaughtUp, ManualRun, Replayed, Claimed, TakenOver, Done, HandlerError, HandlerPanic, Throttled,
 	TimedOut, Permanent, WorkerStopped, AttemptsUsedUp, MaxAge, LeaseLost, Poison, RedrivesUsedUp, CancelRequested, Superseded,
-	JobPaused, JobEdited, JobResumed, JobDeleted, Misfire, Overlap, StartDeadline, Uncertain, ZoneGone, ScheduleInvalid}
+	JobPaused, JobEdited, JobResumed, JobDeleted, Misfire, Overlap, StartDeadline, Uncertain, ZoneGone, ScheduleInvalid, Restored}
 
 // Sentence says in words what reason r means; an empty or unknown reason gives "".
 func Sentence(r job.Reason) string { return sentences[r] }

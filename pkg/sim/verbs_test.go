@@ -110,7 +110,7 @@ func (o *operator) must(err error) {
 // checkStill: since a pause was acknowledged, nothing scheduled has begun.
 func (o *operator) checkStill() {
 	for _, run := range o.w.Runs() {
-		if run.Key.Kind == job.KindScheduled && run.Attempt == 1 && run.At.After(o.paused) {
+		if run.Ref == o.ref && run.Key.Kind == job.KindScheduled && run.Attempt == 1 && run.At.After(o.paused) {
 			o.errs = append(o.errs, fmt.Sprintf("%s began at %s although the job was paused at %s", run.ID, run.At, o.paused))
 		}
 	}
@@ -123,7 +123,7 @@ func (o *operator) checkEdit(head *job.Head, acknowledged time.Time) {
 	o.t.Cleanup(func() {
 		for _, run := range o.w.Runs() {
 			_, _, of, err := job.ParseID(run.ID)
-			if err == nil && run.Key.Kind == job.KindScheduled && run.Attempt == 1 && of < revision && run.At.After(from) && run.Key.ScheduledAt.After(effective) {
+			if err == nil && run.Ref == o.ref && run.Key.Kind == job.KindScheduled && run.Attempt == 1 && of < revision && run.At.After(from) && run.Key.ScheduledAt.After(effective) {
 				o.t.Errorf("%s began at %s although revision %d replaced it at %s", run.ID, run.At, revision, effective)
 			}
 		}

@@ -37,6 +37,7 @@ type Store struct {
 	layouts   atomic.Pointer[knownLayouts]
 	revisions *revisionCache
 	layoutMu  sync.Mutex
+	restored  atomic.Bool // the repair after the last restore is known to be done
 }
 
 // New makes a store over a client; it makes no call.
@@ -49,6 +50,9 @@ func New(db *dynamodb.Client, o Options) *Store {
 	}
 	return &Store{db: db, tables: TablesOf(o.Prefix), options: o, revisions: newRevisionCache(10_000)}
 }
+
+// Retention tells how long ended executions are kept.
+func (s *Store) Retention() time.Duration { return s.options.Retention }
 
 // Tables tells the names of the store's tables.
 func (s *Store) Tables() Tables { return s.tables }

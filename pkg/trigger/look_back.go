@@ -60,20 +60,34 @@ func forgotten(e *job.Execution, cut time.Time) bool {
 	return e.AvailableAt.Before(cut) && e.Wake.At.IsZero() && !e.Lease.Until.After(cut)
 }
 
-// Reconcile looks through every stored execution and sends what is overdue,
-// unleased and without a wake-up again: for one-off jobs, which have no later
-// advance to look back, and after a disaster. It returns how many items it
-// read and how many it sent.
-func (s *Service) Reconcile(ctx context.Context) (scanned, sent int, err error) {
-	cut := s.Clock.Now().Add(-overdueAfter)
-	scanned, err = s.Executions.Overdue(ctx, cut, func(found []*job.Execution) error {
+// reconcileFor bounds one call of Reconcile: it must end within the API's time.
+const reconcileFor = 8 * time.Second
+
+// Reconcile looks through stored executions from start on and sends what is
+// overdue, unleased and without a wake-up again: for one-off jobs, which have no
+// later advance to look back. It returns after some seconds with where the next
+// call goes on; empty when everything was looked through.
+func (s *Service) Reconcile(ctx context.Context, start string) (r job.Reconciled, err error) {
+	if err := s.Signals.Restored(ctx); err != nil {
+		return r, err
+	}
+	begun := s.Clock.Now()
+	cut := begun.Add(-overdueAfter)
+	for r.Next = start; ; {
+		found, scanned, next, err := s.Executions.Overdue(ctx, cut, r.Next)
+		if err != nil {
+			return r, err
+		}
+		r.Scanned += scanned
 		for _, err := range s.Admission.Admit(ctx, found) {
 			if err != nil {
-				return err
+				return r, err
 			}
-			sent++
+			r.Sent++
 		}
-		return nil
-	})
-	return scanned, sent, err
+		r.Next = next
+		if next == "" || s.Clock.Now().Sub(begun) >= reconcileFor {
+			return r, nil
+		}
+	}
 }

@@ -31,6 +31,9 @@ func (s *Service) Scan(ctx context.Context, r job.ShardRange, sentAt time.Time) 
 		s.log().Warn("old scan message dropped", slog.Time("sent_at", sentAt))
 		return nil
 	}
+	if restored, err := s.restored(ctx); !restored {
+		return err
+	}
 	found.begun()
 	var shards errgroup.Group
 	shards.SetLimit(s.parallel())

@@ -48,9 +48,9 @@ type Executions interface {
 	// Unsettled reads what has not ended of a job's executions in (from, upto];
 	// strong: also what was written a moment ago.
 	Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time, strong bool) ([]job.Execution, error)
-	// Overdue scans the whole table for executions that were available before
-	// cut, that no lease holds and that no wake-up keeps.
-	Overdue(ctx context.Context, cut time.Time, visit func([]*job.Execution) error) (scanned int, err error)
+	// Overdue scans a page of the table for executions that were available before
+	// cut, that no lease holds and that no wake-up keeps. The last page's next is empty.
+	Overdue(ctx context.Context, cut time.Time, start string) (found []*job.Execution, scanned int, next string, err error)
 }
 
 // Wakes is what the wake scan needs.
@@ -83,6 +83,8 @@ type Signals interface {
 	WinTick(ctx context.Context, minute time.Time, token string) (bool, error)
 	// Layouts reads the live shard layouts.
 	Layouts(ctx context.Context) ([]job.Layout, error)
+	// Restored refuses while the tables come from a backup and are not repaired yet.
+	Restored(ctx context.Context) error
 }
 
 // Clock tells the time.

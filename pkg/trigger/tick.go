@@ -2,6 +2,7 @@ package trigger
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -12,9 +13,14 @@ import (
 // same minute did, and sends the next tick to itself. It reports whether this
 // one fanned out.
 //
+// After a restore nothing is fanned out until it is repaired.
+//
 // The next tick is sent first: a crash after it costs nothing, a crash before
 // it is made good by the platform's own schedule.
 func (s *Service) Tick(ctx context.Context) (bool, error) {
+	if restored, err := s.restored(ctx); !restored {
+		return false, err
+	}
 	now := s.Clock.Now()
 	minute := now.Truncate(time.Minute)
 	won, err := s.Signals.WinTick(ctx, minute, s.Token())
@@ -40,6 +46,17 @@ func (s *Service) Tick(ctx context.Context) (bool, error) {
 	figures.Count(observe.ScansSent, observe.Labels{}, len(ranges))
 	figures.Flush()
 	return true, nil
+}
+
+// restored reports whether anything may become due. While a restore waits for
+// its repair that is no fault of the tick or scan, which would only be repeated.
+func (s *Service) restored(ctx context.Context) (bool, error) {
+	err := s.Signals.Restored(ctx)
+	if job.CodeOf(err) == job.CodeRestorePending {
+		s.log().Warn("nothing becomes due until the restore is repaired", slog.Any("error", err))
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // divide cuts a layout into ranges of about equal size.

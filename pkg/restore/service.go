@@ -1,0 +1,155 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+)
+
+// Progress is the record of how far the repair has come.
+type Progress interface {
+	// RestoreProgress reads it; the zero value when the repair has not begun.
+	RestoreProgress(ctx context.Context) (job.RestoreProgress, error)
+	// SaveRestoreProgress replaces exactly the step seen; job.ErrLost when another
+	// caller was faster.
+	SaveRestoreProgress(ctx context.Context, seen, next job.RestoreProgress) error
+}
+
+// Jobs is what the repair does to jobs.
+type Jobs interface {
+	// EveryHead pages through the heads of all tenants. The last page's next is empty.
+	EveryHead(ctx context.Context, start string, limit int) (heads []*job.Head, next string, err error)
+	// Heads reads many heads; unknown jobs are left out.
+	Heads(ctx context.Context, refs []job.Ref) ([]*job.Head, error)
+	// Revision reads one immutable revision; nil when it is absent.
+	Revision(ctx context.Context, ref job.Ref, number int) (*job.Revision, error)
+	// NoteLostRevision tells the head of a revision that only executions know.
+	NoteLostRevision(ctx context.Context, ref job.Ref, number int) error
+	// ChangeHead compares and sets the head in one transaction; job.ErrLost when it changed.
+	ChangeHead(ctx context.Context, change job.HeadChange) error
+}
+
+// Executions is what the repair does to executions.
+type Executions interface {
+	// EveryExecution pages through all executions of all jobs, strongly.
+	EveryExecution(ctx context.Context, start string, limit int) (found []*job.Execution, next string, err error)
+	// Execution reads one execution strongly; nil when it is absent.
+	Execution(ctx context.Context, ref job.Ref, k job.Key) (*job.Execution, error)
+	// ListExecutions pages through the executions of one job, newest first.
+	ListExecutions(ctx context.Context, q job.ExecutionQuery) ([]job.Execution, string, error)
+	// Rearm gives exactly the state seen what it needs to run on; job.ErrLost when it changed.
+	Rearm(ctx context.Context, seen *job.Execution, r job.Rearm) error
+	// Close applies t to exactly the state seen; job.ErrLost when it has changed.
+	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
+}
+
+// Clock tells the time.
+type Clock interface {
+	// Now is the current time.
+	Now() time.Time
+}
+
+// Service repairs. All fields are required, but for Log.
+type Service struct {
+	Progress     Progress
+	Jobs         Jobs
+	Executions   Executions
+	Clock        Clock
+	RestoreEpoch int64         // of this installation
+	Kept         time.Duration // how long executions stay after their end
+	Log          *slog.Logger  // nil: silent
+}
+
+const (
+	// page is how many items one query reads.
+	page = 250
+	// parallel is how many items are worked on at a time.
+	parallel = 16
+	// stepFor bounds one step: it must end within the API's time.
+	stepFor = 8 * time.Second
+)
+
+// Step repairs for some seconds and tells how far the repair has come; call it
+// until the phase is RestoreDone. An installation that was never restored has
+// nothing to repair, which is a refusal.
+func (s *Service) Step(ctx context.Context, actor string) (job.RestoreProgress, error) {
+	if s.RestoreEpoch == 0 {
+		return job.RestoreProgress{}, &job.Error{Code: job.CodeStateConflict, Field: "restore_epoch", Value: "0", Bound: "1 or more",
+			Message: "this installation was never restored from a backup", Fix: "set restore_epoch one higher in its settings and deploy, then repeat"}
+	}
+	begun := s.Clock.Now()
+	seen, err := s.Progress.RestoreProgress(ctx)
+	if err != nil {
+		return seen, err
+	}
+	for seen.Phase != job.RestoreDone {
+		next, err := s.onePage(ctx, seen, actor)
+		if err != nil {
+			return seen, err
+		}
+		err = s.Progress.SaveRestoreProgress(ctx, seen, next)
+		if errors.Is(err, job.ErrLost) {
+			// Another caller repaired the same page, which was as good as ours.
+			next, err = s.Progress.RestoreProgress(ctx)
+		}
+		if err != nil {
+			return seen, err
+		}
+		seen = next
+		if s.Clock.Now().Sub(begun) >= stepFor {
+			break
+		}
+	}
+	return seen, nil
+}
+
+// onePage repairs the page that seen stands at.
+func (s *Service) onePage(ctx context.Context, seen job.RestoreProgress, actor string) (job.RestoreProgress, error) {
+	next := seen
+	next.Step++
+	var err error
+	if seen.Phase == job.RestoreJobs {
+		next.Start, err = s.liftPage(ctx, seen.Start, actor, &next)
+		if err == nil && next.Start == "" {
+			next.Phase, next.DoneAt = job.RestoreDone, s.Clock.Now()
+		}
+		return next, err
+	}
+	if seen.Phase == "" {
+		next.Phase, next.BegunAt = job.RestoreExecutions, s.Clock.Now()
+	}
+	next.Start, err = s.rearmPage(ctx, seen.Start, actor, &next)
+	if err == nil && next.Start == "" {
+		next.Phase = job.RestoreJobs
+	}
+	return next, err
+}
+
+// each runs do for 0 … n-1, several at a time, and returns the first error.
+func each(n int, do func(int) error) error {
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i := range n {
+		group.Go(func() error { return do(i) })
+	}
+	return group.Wait()
+}
+
+func (s *Service) base() int64 { return job.RestoreBase(s.RestoreEpoch) }
+
+// lifted is the epoch of every head after the repair, the first of the restore
+// epoch.
+func (s *Service) lifted() int64 { return s.base() + 1 }
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
