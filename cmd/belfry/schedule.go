@@ -13,7 +13,7 @@ import (
 
 func (a *app) scheduleCommand() *cobra.Command {
 	c := &cobra.Command{Use: "schedule", Short: "Try out schedules, without any service", Example: "  belfry schedule next '30 3 * * *' --zone Europe/Berlin", Args: noSuchCommand, RunE: showHelp}
-	c.AddCommand(a.scheduleNext())
+	c.AddCommand(a.scheduleNext(), a.schedulePlan())
 	return c
 }
 
@@ -22,6 +22,17 @@ type scheduleFlags struct {
 	every, at, zone, dialect, gap, overlap, after string
 	count                                         int
 	jsonl                                         bool
+}
+
+// declare adds the flags that every question about a schedule knows.
+func (f *scheduleFlags) declare(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.zone, "zone", "", "IANA time zone whose wall clock it follows (default UTC)")
+	flags.StringVar(&f.dialect, "dialect", "", "grammar of EXPR: unix, quartz, aws or cronexpr (default unix for 5 fields)")
+	flags.StringVar(&f.gap, "gap", "", "SKIP or SHIFT_FORWARD a wall-clock time that does not exist")
+	flags.StringVar(&f.overlap, "overlap", "", "FIRST, SECOND or BOTH of a wall-clock time that exists twice")
+	flags.StringVar(&f.every, "every", "", "an interval instead of EXPR, such as 90s")
+	flags.StringVar(&f.at, "at", "", "one RFC 3339 time instead of EXPR")
 }
 
 func (a *app) scheduleNext() *cobra.Command {
@@ -34,14 +45,9 @@ answered with one line: {"id","dialect","expr","zone","after","count","gap","ove
 → {"id","next":[…],"exhausted":false} or {"id","error":{"code","message"}}.`,
 		Example: "  belfry schedule next '30 3 * * *' --zone Europe/Berlin\n  belfry schedule next --every 90s --count 3\n  belfry schedule next --jsonl < questions.jsonl", Args: cobra.ArbitraryArgs}
 	flags := c.Flags()
-	flags.StringVar(&f.zone, "zone", "", "IANA time zone whose wall clock it follows (default UTC)")
+	f.declare(c)
 	flags.IntVar(&f.count, "count", 5, "how many times (1 to 1000)")
 	flags.StringVar(&f.after, "after", "", "strictly after this RFC 3339 time (default now)")
-	flags.StringVar(&f.dialect, "dialect", "", "grammar of EXPR (default unix)")
-	flags.StringVar(&f.gap, "gap", "", "SKIP or SHIFT_FORWARD a wall-clock time that does not exist")
-	flags.StringVar(&f.overlap, "overlap", "", "FIRST, SECOND or BOTH of a wall-clock time that exists twice")
-	flags.StringVar(&f.every, "every", "", "an interval instead of EXPR, such as 90s")
-	flags.StringVar(&f.at, "at", "", "one RFC 3339 time instead of EXPR")
 	flags.BoolVar(&f.jsonl, "jsonl", false, "answer questions from stdin, one a line")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.jsonl {

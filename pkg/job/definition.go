@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -110,7 +111,8 @@ func (d Definition) WithDefaults() Definition {
 	fill(&d.Retry.Max, DefaultRetryMax)
 	fill(&d.Retry.MaxAge, DefaultRetryMaxAge)
 	fill(&d.Retry.MaxLost, DefaultMaxLost)
-	if d.Schedule.Cron != "" {
+	// Six or seven fields have no default: each dialect reads them otherwise.
+	if n := len(strings.Fields(d.Schedule.Cron)); n != 0 && n != 6 && n != 7 {
 		fill(&d.Schedule.Dialect, DialectUnix)
 	}
 	if d.Misfire == nil {

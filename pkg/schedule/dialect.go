@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func refuseAmbiguous(s job.Schedule, words []string, after time.Time) error {
 		for i, name := range reading.fields {
 			named = append(named, name+" "+job.Shorten(words[i]))
 		}
-		meanings = append(meanings, "as "+string(reading.dialect)+": "+strings.Join(named, ", ")+" – "+reading.outcome(s, after))
+		meanings = append(meanings, "as "+string(reading.dialect)+": "+strings.Join(named, ", ")+" – "+reading.outcome(s, words, after))
 	}
 	return withCode(job.CodeScheduleDialect, withFix(
 		refuse("cron", s.Cron, "5 fields unless dialect is given", "%d fields mean different things in different dialects: %s", len(words), strings.Join(meanings, "; ")),
@@ -71,11 +72,19 @@ func refuseAmbiguous(s job.Schedule, words []string, after time.Time) error {
 }
 
 // outcome says when the schedule would fire next under a reading, or why it
-// would be refused.
-func (r reading) outcome(s job.Schedule, after time.Time) string {
+// would be refused. Where a dialect only misses its question mark, it says when
+// the expression with one would fire.
+func (r reading) outcome(s job.Schedule, words []string, after time.Time) string {
 	const shown = 3
 	s.Dialect = r.dialect
+	would := "would fire at "
 	plan, err := Compile(s, after)
+	if marked, ok := r.withQuestionMark(words); err != nil && ok {
+		s.Cron = marked
+		if mended, mendedErr := Compile(s, after); mendedErr == nil {
+			plan, err, would = mended, nil, "written "+quote(marked)+" "+would
+		}
+	}
 	if err != nil {
 		var refusal *job.Error
 		if errors.As(err, &refusal) {
@@ -91,5 +100,22 @@ func (r reading) outcome(s job.Schedule, after time.Time) string {
 	if len(times) == 0 {
 		return "would not fire any more"
 	}
-	return "would fire at " + joined(times)
+	return would + joined(times)
+}
+
+// withQuestionMark writes the expression with ? for a star in one of its day
+// fields; false when the dialect wants none or neither field is a star.
+func (r reading) withQuestionMark(words []string) (string, bool) {
+	day := slices.Index(r.fields, "day-of-month")
+	if r.dialect == job.DialectCronexpr || words[day] == "?" || words[day+2] == "?" {
+		return "", false
+	}
+	for _, i := range []int{day + 2, day} {
+		if words[i] == "*" {
+			marked := slices.Clone(words)
+			marked[i] = "?"
+			return strings.Join(marked, " "), true
+		}
+	}
+	return "", false
 }
