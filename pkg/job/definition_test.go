@@ -136,13 +136,13 @@ func TestMisfireReadsItsShorthandAndItsObject(t *testing.T) {
 }
 
 func TestOnlyFiveFieldsHaveADialectByDefault(t *testing.T) {
-	for cron, want := range map[string]Dialect{"0 3 * * *": DialectUnix, "@daily": DialectUnix, "0 0 3 * * ?": "", "0 0 3 * * ? *": "", "0 3 * *": DialectUnix} {
-		if got := (Definition{Schedule: Schedule{Cron: cron}}).WithDefaults().Schedule.Dialect; got != want {
+	for cron, want := range map[string]job.Dialect{"0 3 * * *": job.DialectUnix, "@daily": job.DialectUnix, "0 0 3 * * ?": "", "0 0 3 * * ? *": "", "0 3 * *": job.DialectUnix} {
+		if got := (job.Definition{Schedule: job.Schedule{Cron: cron}}).WithDefaults().Schedule.Dialect; got != want {
 			t.Errorf("%q: got %q, want %q", cron, got, want)
 		}
 	}
-	given := Definition{Schedule: Schedule{Cron: "0 0 3 * * ?", Dialect: DialectQuartz}}
-	if got := given.WithDefaults().Schedule.Dialect; got != DialectQuartz {
+	given := job.Definition{Schedule: job.Schedule{Cron: "0 0 3 * * ?", Dialect: job.DialectQuartz}}
+	if got := given.WithDefaults().Schedule.Dialect; got != job.DialectQuartz {
 		t.Errorf("a dialect that is given became %q", got)
 	}
 }
