@@ -71,10 +71,10 @@ func grantArchive(i parts.Installation, role awsiam.IRole, d *Data) {
 }
 
 func grantAPI(i parts.Installation, role awsiam.IRole, d *Data) {
-	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "UpdateItem")
+	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "Scan", "UpdateItem")
 	parts.GrantIndex(role, d.Jobs, store.IndexTenant)
 	parts.GrantTable(role, d.Executions, "GetItem", "BatchGetItem", "Query", "Scan", "UpdateItem")
-	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "Query")
+	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "Query", "UpdateItem")
 	grantSend(i, role, d)
 }
 
