@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 )
 
 // Installation is what every function is made from.
@@ -23,7 +24,8 @@ type Installation struct {
 	*assemble.Belfry
 	Environment assemble.Environment
 	Log         *slog.Logger
-	AWS         aws.Config // for clients that only one function has; zero where New made it
+	AWS         aws.Config   // for clients that only one function has; zero where New made it
+	Traces      *otlp.Export // nil: off
 }
 
 // New joins what was assembled with the environment it runs in.
@@ -40,7 +42,8 @@ func New(b *assemble.Belfry, e assemble.Environment) *Installation {
 const connections = 128
 
 // Open makes the installation that the environment names, which writes its log
-// and its figures to out as JSON lines. It makes no call.
+// and its figures to out as JSON lines. It makes no call. Traces are exported
+// when the variables OTEL_… name an endpoint.
 func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer) (*Installation, error) {
 	e, err := assemble.ReadEnvironment(lookup)
 	if err != nil {
@@ -59,9 +62,15 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 	if e.Metrics {
 		settings.Metrics = assemble.Metrics(settings, out)
 	}
-	made := New(assemble.New(clients, settings), e)
-	made.AWS = configured
-	return made, nil
+	service, _ := lookup("AWS_LAMBDA_FUNCTION_NAME")
+	traces, err := assemble.Traces(ctx, e.Traces, settings, service, e.Version, configured)
+	if err != nil {
+		return nil, fmt.Errorf("open the export of traces: %w", err)
+	}
+	settings.Tracer = traces.Spans()
+	installation := New(assemble.New(clients, settings), e)
+	installation.AWS, installation.Traces = configured, traces
+	return installation, nil
 }
 
 // Main is the main of a function: it opens the installation, makes the handler
@@ -77,5 +86,6 @@ func Main(handler func(*Installation) (any, error)) {
 		slog.New(slog.NewJSONHandler(os.Stdout, nil)).Error("the function cannot start", slog.Any("error", err))
 		os.Exit(1)
 	}
-	lambda.Start(made)
+	installation.Traces.Install()
+	lambda.Start(installation.traced(lambda.NewHandler(made)))
 }

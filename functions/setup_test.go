@@ -33,7 +33,7 @@ type town struct {
 	decide func(fault.Call) fault.Action // what becomes of calls; nil = they pass
 }
 
-func newTown(t *testing.T) *town {
+func newTown(t *testing.T, options ...func(*assemble.Settings)) *town {
 	t.Helper()
 	backend, err := localaws.New(localaws.Options{})
 	if err != nil {
@@ -47,6 +47,9 @@ func newTown(t *testing.T) *town {
 	pool, _ := dispatch.Pools(dispatch.DefaultPools()).Find("fast-io")
 	settings := assemble.Settings{Shards: 4, Pools: dispatch.Pools{pool}, Types: []string{"report"}}
 	settings.Metrics = assemble.Metrics(settings, w.figures)
+	for _, set := range options {
+		set(&settings)
+	}
 	b := assemble.New(w.clients, settings)
 	if err := b.Ensure(t.Context(), w.clients); err != nil {
 		t.Fatal(err)

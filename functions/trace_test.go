@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,8 +16,8 @@ import (
 )
 
 // TestTheTraceOfAnExecutionIsFoundByItsID goes through a failure and a lost
-// worker: whoever runs an attempt, in whatever queue its message lay, is in the
-// trace that can be computed from the execution, under a span of its own.
+// worker while nothing is exported: whoever runs an attempt, in whatever queue its
+// message lay, hands on the trace that can be computed from the execution.
 func TestTheTraceOfAnExecutionIsFoundByItsID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t)
@@ -36,16 +37,17 @@ func TestTheTraceOfAnExecutionIsFoundByItsID(t *testing.T) {
 			t.Fatalf("it is %s after %d calls, %d lost; the test needs a loss and a retry", e.Status, len(traces), e.Lost)
 		}
 		own := sha256.Sum256([]byte(job.IdempotencyKey(e.Ref, e.Key)))
-		spans := map[string]bool{}
+		seen := map[string]bool{}
 		for n, trace := range traces {
 			parts := strings.Split(trace, "-")
-			if len(parts) != 4 || parts[0] != "00" || parts[1] != hex.EncodeToString(own[:16]) || parts[3] != "01" || ids[n] != e.ID() {
-				t.Errorf("attempt %d of %s handed on %s, want the trace %x, sampled", n+1, ids[n], trace, own[:16])
+			if len(parts) != 4 || parts[0] != "00" || len(parts[1]) != 32 || parts[1][:8] != strconv.FormatInt(e.ScheduledAt.Unix(), 16) ||
+				parts[1][16:] != hex.EncodeToString(own[:8]) || parts[3] != "01" || ids[n] != e.ID() {
+				t.Errorf("attempt %d of %s handed on %s, want a trace of %x that ends in %x, sampled", n+1, ids[n], trace, e.ScheduledAt.Unix(), own[:8])
 			}
-			spans[parts[2]] = true
+			seen[parts[1]], seen[parts[2]] = true, true
 		}
-		if len(spans) != len(traces) {
-			t.Errorf("%d attempts had %d spans", len(traces), len(spans))
+		if len(seen) != 2*len(traces) {
+			t.Errorf("%d attempts had %d traces and spans: %v", len(traces), len(seen), traces)
 		}
 	})
 }

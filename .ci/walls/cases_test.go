@@ -56,6 +56,8 @@ var forbidden = []struct{ room, imports, reason string }{
 	{"pkg/target", "pkg/store", "a handler like anyone else's"},
 	{"pkg/httpapi", "pkg/store", "the fronts translate and call control"},
 	{"pkg/client", "pkg/execute", "the fronts translate and call control"},
+	{"pkg/execute", "go.opentelemetry.io/otel/trace", "spans are made through pkg/observe"},
+	{"pkg/observe", "go.opentelemetry.io/otel/sdk/trace", "the API of spans"},
 	{"pkg/signing", "pkg/client", "signing knows requests and credentials"},
 	{"pkg/console", "github.com/aws/aws-sdk-go-v2/aws", "AWS types end in store"},
 	{"pkg/localaws", "pkg/job", "stands in for the service"},

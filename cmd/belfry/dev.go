@@ -7,16 +7,19 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
+	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/dev"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 )
 
 func (a *app) devCommand() *cobra.Command {
 	var o dev.Options
 	var files []string
-	var level string
+	var level, traces string
 	c := &cobra.Command{Use: "dev", Short: "Run all of Belfry in this process, with no account and no Docker",
 		Long: `Run all of Belfry in this process: the API, the tick (once a minute, as in a
 deployment), scanners, workers and a local AWS endpoint that keeps everything in
@@ -32,6 +35,9 @@ to any credentials and in any region:
 Webhook calls are signed with BELFRY_WEBHOOK_SECRET, or else with a secret that is
 made once and kept in the folder of --data, in the file webhook-secret.
 
+Traces of executions go to the collector that --traces names, or the variables of
+OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and so on).
+
 Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 10 s. A second Ctrl-C ends it at once; what was cut off runs again after a start.`,
 		Example: "  belfry dev\n  belfry dev --apply examples/jobs.yaml\n  belfry dev --data /tmp/belfry --listen 127.0.0.1:0 --aws-listen 127.0.0.1:0", Args: upTo(0)}
@@ -40,10 +46,14 @@ Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 	c.Flags().StringVar(&o.AWSListen, "aws-listen", "127.0.0.1:8421", "address of the local AWS endpoint; port 0 takes a free one")
 	c.Flags().StringArrayVar(&files, "apply", nil, "job file to apply once it serves (repeatable)")
 	c.Flags().StringSliceVar(&o.Types, "types", nil, "types that a job may have, joined by commas (up to 20)")
+	c.Flags().StringVar(&traces, "traces", "", "OTLP endpoint that takes traces, such as http://127.0.0.1:4318 (default $OTEL_EXPORTER_OTLP_ENDPOINT, then none)")
 	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		log, err := a.logger(level)
 		if err != nil {
+			return err
+		}
+		if o.Traces, err = a.devTraces(c.Context(), traces, log); err != nil {
 			return err
 		}
 		o.Version, o.Entropy, o.Log, o.WebhookSecret = versionText(), rand.Reader, log, a.env("BELFRY_WEBHOOK_SECRET")
@@ -85,6 +95,26 @@ func (a *app) devReady(ctx context.Context, c *cobra.Command, urls dev.URLs, fil
 		a.report(err, "belfry dev --apply")
 	}
 	return nil
+}
+
+// devTraces makes the export that --traces or the variables of OpenTelemetry ask
+// for; nil when neither names an endpoint.
+func (a *app) devTraces(ctx context.Context, endpoint string, log *slog.Logger) (*otlp.Export, error) {
+	settings, err := otlp.ReadSettings(func(name string) (string, bool) {
+		switch {
+		case endpoint == "":
+		case name == "OTEL_EXPORTER_OTLP_ENDPOINT":
+			return endpoint, true
+		case name == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT":
+			return "", false
+		}
+		value := a.env(name)
+		return value, value != ""
+	})
+	if err != nil {
+		return nil, err
+	}
+	return assemble.Traces(ctx, settings, assemble.Settings{Log: log}, "belfry-dev", versionText(), aws.Config{})
 }
 
 func (a *app) logger(level string) (*slog.Logger, error) {

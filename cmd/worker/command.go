@@ -99,10 +99,12 @@ func serve(ctx context.Context, f flags, lookup func(string) (string, bool), out
 		return err
 	}
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
-	w, pools, err := wire(ctx, f, e, log)
+	w, pools, traces, err := wire(ctx, f, e, log)
 	if err != nil {
 		return err
 	}
+	traces.Install()
+	defer traces.Close(context.WithoutCancel(ctx))
 	log.Info("worker started", slog.Any("pools", pools))
 	agent, _ := lookup("ECS_AGENT_URI")
 	// What still runs while it drains is protected, too.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
@@ -22,15 +23,21 @@ const connections = 512
 
 // wire makes the worker out of the environment and the flags, and tells which
 // pools it serves. It makes no call.
-func wire(ctx context.Context, f flags, e assemble.Environment, log *slog.Logger) (*worker.Worker, []string, error) {
+func wire(ctx context.Context, f flags, e assemble.Environment, log *slog.Logger) (*worker.Worker, []string, *otlp.Export, error) {
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
 	aws, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
 	if err != nil {
-		return nil, nil, fmt.Errorf("configure the AWS clients: %w", err)
+		return nil, nil, nil, fmt.Errorf("configure the AWS clients: %w", err)
 	}
-	belfry := assemble.New(assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws)}, e.Settings(log))
+	settings := e.Settings(log)
+	traces, err := assemble.Traces(ctx, e.Traces, settings, e.Prefix+"-worker", e.Version, aws)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("open the export of traces: %w", err)
+	}
+	settings.Tracer = traces.Spans()
+	belfry := assemble.New(assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws)}, settings)
 	served := e.ServedPools(belfry.Settings.Pools)
 	var pools []worker.Pool
 	for _, p := range served {
@@ -43,8 +50,8 @@ func wire(ctx context.Context, f flags, e assemble.Environment, log *slog.Logger
 	w, err := worker.New(worker.Options{Queue: belfry.Queues, Execution: belfry.Execute(nil), Pools: pools, Drain: f.drain,
 		DeadLetters: f.deadLetters, Log: log})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version})
-	return w, served.Names(), err
+	return w, served.Names(), traces, err
 }

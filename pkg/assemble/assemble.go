@@ -53,6 +53,7 @@ type Settings struct {
 	Log          *slog.Logger
 	Meter        store.Meter
 	Metrics      *observe.Emitter // nil = off
+	Tracer       *observe.Tracer  // nil = off
 	Words        func() string    // random words; nil = from the system's entropy
 	Spread       func() float64   // random numbers in [0, 1); nil = from the system's entropy
 	Entropy      io.Reader        // for serials; nil = the system's
@@ -79,9 +80,9 @@ func New(c Clients, s Settings) *Belfry {
 	b.Dispatch = &dispatch.Service{Queue: b.Queues, RestoreEpoch: s.RestoreEpoch}
 	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Wakes: b.Store, Admission: b.Dispatch,
 		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
-		Metrics: s.Metrics}
+		Metrics: s.Metrics, Tracer: s.Tracer}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
-		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon}
+		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Tracer: s.Tracer}
 	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
 		Kept: b.Store.Retention(), Log: s.Log}
 	return b
@@ -91,7 +92,7 @@ func New(c Clients, s Settings) *Belfry {
 func (b *Belfry) Execute(work execute.Work) *execute.Service {
 	s := b.Settings
 	return &execute.Service{Definitions: b.Store, Executions: b.Store, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
-		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Log: s.Log}
+		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Log: s.Log, Tracer: s.Tracer}
 }
 
 // Ensure makes tables and queues where they are absent, for local backends; a

@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 )
 
 // MostRetention is how many days ended executions can be kept.
@@ -34,7 +35,8 @@ type Environment struct {
 	WebhookSecret string         // "whsec_…"; empty = webhook calls are not signed
 	WebhookAllow  []netip.Prefix
 	LogLevel      slog.Level
-	Metrics       bool // whether figures are written among the log lines
+	Metrics       bool          // whether figures are written among the log lines
+	Traces        otlp.Settings // by the variables of OpenTelemetry
 	Version       string
 	ArchiveBucket string // where transitions and audit entries are archived; empty = nowhere
 }
@@ -51,7 +53,8 @@ type Variable struct {
 }
 
 // Variables lists the environment, in the order in which it is documented.
-// Region, endpoints and credentials are the SDK's own variables.
+// Region, endpoints and credentials are the SDK's own variables, and traces are
+// set by those of OpenTelemetry.
 var Variables = []Variable{
 	{Name: "BELFRY_PREFIX", Default: "belfry", Bound: "1 to 32 of a-z, 0-9 and -, beginning with a letter or digit",
 		Meaning: "Begins the names of the installation's tables and queues.", read: readPrefix},
@@ -100,6 +103,11 @@ func ReadEnvironment(lookup func(name string) (string, bool)) (Environment, erro
 			refusals = append(refusals, v.refuse(value, err))
 		}
 	}
+	traces, err := otlp.ReadSettings(lookup)
+	if err != nil {
+		refusals = append(refusals, err)
+	}
+	e.Traces = traces
 	return e, errors.Join(refusals...)
 }
 

@@ -60,7 +60,9 @@ func (s *Service) RunNow(ctx context.Context, r RunRequest) (*job.Execution, err
 	if err := s.Executions.PutOutside(ctx, e); err != nil {
 		return nil, err
 	}
-	if err := s.Sender.Send(ctx, e); err != nil {
+	err = s.Sender.Send(ctx, e)
+	s.Tracer.Materialised(ctx, e, s.Clock.Now(), err)
+	if err != nil {
 		return nil, err
 	}
 	return e, nil

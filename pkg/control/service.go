@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 // Jobs is what the control plane needs of the stored definitions.
@@ -105,9 +106,10 @@ type Service struct {
 	Pools        Pools
 	Types        []string // the job types that there are; empty = a job has none
 	Clock        Clock
-	Entropy      io.Reader     // for the serials of manual runs
-	RestoreEpoch int64         // of this installation; high part of every epoch
-	Horizon      time.Duration // how far ahead times are materialised
+	Entropy      io.Reader       // for the serials of manual runs
+	RestoreEpoch int64           // of this installation; high part of every epoch
+	Horizon      time.Duration   // how far ahead times are materialised
+	Tracer       *observe.Tracer // nil: off
 }
 
 func notFound(ref job.Ref) error {

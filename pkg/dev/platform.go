@@ -72,6 +72,9 @@ func (s *server) scans(ctx context.Context) error {
 func (s *server) poll(ctx context.Context, name string, batch int, function functions.SQSHandler) error {
 	client := sqs.NewFromConfig(s.backend.Config())
 	at, err := client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(name)})
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // stopped before it began
+	}
 	if err != nil {
 		return err
 	}
@@ -84,6 +87,9 @@ func (s *server) poll(ctx context.Context, name string, batch int, function func
 func (s *server) stream(ctx context.Context) error {
 	client := dynamodbstreams.NewFromConfig(s.backend.Config())
 	table, err := s.clients.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.planes.Store.Tables().Executions)})
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // stopped before it began
+	}
 	if err != nil {
 		return err
 	}

@@ -22,12 +22,13 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/httpapi"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
+	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
 // Options of the process. Every field is required, but for Log, Version,
-// Types and WebhookSecret.
+// Types, Traces and WebhookSecret.
 type Options struct {
 	Data      string // folder of everything that is kept; made when it is not there
 	Listen    string // host:port of the API; port 0 = a free one
@@ -40,6 +41,8 @@ type Options struct {
 	// WebhookSecret signs webhook calls: whsec_ and 24 to 64 bytes in base64.
 	// Empty = one that is made once and kept in Data.
 	WebhookSecret string
+	// Traces takes the spans; nil = off. The process closes it.
+	Traces *otlp.Export
 	// Ready is called once, when API and workers serve, with the real
 	// addresses. An error ends the process.
 	Ready func(ctx context.Context, urls URLs) error
@@ -87,6 +90,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	s := &server{Options: o}
+	defer o.Traces.Close(context.WithoutCancel(ctx))
 	apiListener, awsListener, err := o.listen(ctx)
 	if err != nil {
 		return err
@@ -150,7 +154,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	}
 	config := s.backend.Config()
 	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
-	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: pools(), Types: s.Types, Log: s.Log})
+	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: pools(), Types: s.Types, Log: s.Log, Tracer: s.Traces.Spans()})
 	s.planes = functions.New(belfry, assemble.Environment{})
 	if err := belfry.Ensure(ctx, s.clients); err != nil {
 		return fmt.Errorf("make tables and queues: %w", err)

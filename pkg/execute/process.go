@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 const (
@@ -31,6 +32,7 @@ type passage struct {
 	nonce    string
 	head     *job.Head
 	revision *job.Revision
+	span     *observe.Span // of the attempt
 }
 
 // Process carries one message through: it returns when the attempt has ended,

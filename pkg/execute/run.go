@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 const (
@@ -21,8 +22,19 @@ const (
 	shortWait = 15 * time.Minute
 )
 
-// run carries out the attempt that was claimed at sentAt and settles it.
+// run carries out the attempt that was claimed at sentAt and settles it, under
+// a span.
 func (p *passage) run(ctx context.Context, item *job.Execution, sentAt time.Time) Disposal {
+	ctx, p.span = p.Tracer.Attempt(ctx, item, sentAt, p.Clock.Now())
+	disposal := p.attempt(ctx, item, sentAt)
+	if disposal.Err != nil {
+		p.span.Failed("unsettled", string(job.CodeOf(disposal.Err)))
+	}
+	p.span.End(p.Clock.Now())
+	return disposal
+}
+
+func (p *passage) attempt(ctx context.Context, item *job.Execution, sentAt time.Time) Disposal {
 	if p.revision == nil || p.revision.Number != item.Revision {
 		if err := p.readRevision(ctx, item.Revision); err != nil {
 			return failed(ctx, err)
@@ -39,12 +51,33 @@ func (p *passage) run(ctx context.Context, item *job.Execution, sentAt time.Time
 	defer k.stop()
 
 	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Deadline: deadline, Canceled: k.canceled}
-	failure := p.work(workCtx, attempt)
+	failure := p.handle(workCtx, attempt)
 	if errors.Is(context.Cause(workCtx), ErrLeaseLost) {
 		return p.unkept(k, ErrLeaseLost)
 	}
 	failure = explain(workCtx, ctx, failure)
-	return p.settle(context.WithoutCancel(ctx), k, failure)
+	if failure != nil {
+		p.span.Failed(string(failure.Class), failure.Code)
+	}
+	ctx, span := p.span.Begin(context.WithoutCancel(ctx), observe.SettleSpan, p.Clock.Now())
+	disposal := p.settle(ctx, k, failure)
+	if disposal.Err != nil {
+		span.Failed("unsettled", string(job.CodeOf(disposal.Err)))
+	}
+	span.End(p.Clock.Now())
+	return disposal
+}
+
+// handle runs the work under a span of its own, which its context carries.
+func (p *passage) handle(ctx context.Context, a *Attempt) *lifecycle.Failure {
+	ctx, span := p.span.Begin(ctx, observe.HandlerSpan, p.Clock.Now())
+	a.Traceparent = span.Traceparent()
+	failure := p.work(ctx, a)
+	if failure != nil {
+		span.Failed(string(failure.Class), failure.Code)
+	}
+	span.End(p.Clock.Now())
+	return failure
 }
 
 // work runs the handler in a goroutine of its own, so that one which ignores
@@ -124,6 +157,7 @@ func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Fail
 		stop()
 		switch {
 		case err == nil:
+			p.span.Became(t.To())
 			return Disposal{Delete: t.Ends() || t.To() == job.NeedsReview || !wakeAt.IsZero(), Hide: max(t.AvailableAt().Sub(now), 0)}
 		case canceled != nil:
 			held, t = canceled, p.outcome(canceled, failure)

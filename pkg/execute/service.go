@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 // Definitions is what the execution plane reads of jobs.
@@ -66,6 +67,9 @@ type Attempt struct {
 	Deadline   time.Time
 	// Canceled is closed when a person asked to cancel, or the lease is lost.
 	Canceled <-chan struct{}
+	// Traceparent is the W3C trace context of the handler's span; empty when
+	// nothing is traced.
+	Traceparent string
 }
 
 // Work runs one attempt. Nil is success. The context ends at the deadline,
@@ -73,7 +77,7 @@ type Attempt struct {
 // worker stops; Cause tells which.
 type Work func(ctx context.Context, a *Attempt) *lifecycle.Failure
 
-// Service is the execution plane. All fields are required, but for Log. Whatever
+// Service is the execution plane. All fields are required, but for Log and Tracer. Whatever
 // it is given must be safe for concurrent use: many messages pass at a time.
 type Service struct {
 	Definitions  Definitions
@@ -87,7 +91,8 @@ type Service struct {
 	Spread       func() float64 // random number in [0, 1) for back-off
 	Epsilon      time.Duration  // bound of the clocks' difference; zero = 500 ms
 	RestoreEpoch int64
-	Log          *slog.Logger // nil: silent
+	Log          *slog.Logger    // nil: silent
+	Tracer       *observe.Tracer // nil: off
 }
 
 // Delivery is one message in a worker's hands.

@@ -99,16 +99,8 @@ const burn = "\n### The error budget\n\n" +
 	"late but missing: `oldest-overdue`, `tick-missing` and `missed` are about those.\n"
 
 const traces = "\n## Traces\n\n" +
-	"Every execution is one trace in the sense of the W3C Trace Context, and every attempt of it one span:\n\n" +
-	"- the trace id is that of the message, when its sender gave it a `traceparent`; else the first 32 hex digits of the SHA-256 of the idempotency key.\n" +
-	"  It can be computed from the execution's id and need not be stored: all attempts of an execution are in one trace, whoever runs them, and a replay\n" +
-	"  joins the trace of the execution that it repeats;\n" +
-	"- the span id is made of the idempotency key and the fencing token, so that no two attempts share one;\n" +
-	"- handlers get both as `Attempt.Traceparent()`, and webhooks as the header `traceparent`. Every log line of an attempt names the execution.\n\n" +
-	"The sampling flag is that of the sender; without one it says *sampled*, since most receivers follow their caller and would record nothing of what\n" +
-	"Belfry calls if it said no. A receiver that wants less sets a ratio for remote parents that are sampled.\n\n" +
-	"Belfry exports no spans of its own: what an execution went through is its timeline (`belfry executions timeline ID`), by which a trace is found and which\n" +
-	"a trace leads back to. The functions have AWS X-Ray's tracing of invocations switched on; its trace ids are others.\n"
+	"What one execution went through is its timeline (`belfry executions timeline ID`); as spans, with what receivers and handlers of your own measure, it is\n" +
+	"[a trace](traces.md).\n"
 
 func cost() string {
 	by := map[observe.Dimension]int{}

@@ -42,8 +42,12 @@ func newSigner(secret string) (*standardwebhooks.Webhook, error) {
 }
 
 // setHeaders sets the job's headers first and Belfry's after, so that no job
-// can speak in Belfry's name.
-func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.Attempt, body []byte) error {
+// can speak in Belfry's name. traced is the trace context of the call, when it is
+// recorded.
+func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.Attempt, traced string, body []byte) error {
+	if traced == "" {
+		traced = a.Traceparent()
+	}
 	r.Header.Set(headerContent, contentJSON)
 	r.Header.Set("User-Agent", h.userAgent)
 	for name, value := range own {
@@ -62,7 +66,7 @@ func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.A
 		"Belfry-Fencing-Token":  strconv.FormatInt(a.FencingToken(), 10),
 		"Belfry-Tenant":         a.Tenant(),
 		"Belfry-Job":            a.Job(),
-		"Traceparent":           a.Traceparent(),
+		"Traceparent":           traced,
 	} {
 		r.Header.Del(name)
 		if value != "" {

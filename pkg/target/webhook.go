@@ -12,6 +12,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -94,13 +95,17 @@ func (h *webhook) handle(ctx context.Context, a *worker.Attempt) error {
 	if err != nil {
 		return worker.WithCode(CodeUnusable, worker.Permanent(fmt.Errorf("make the request: %w", err)))
 	}
-	if err := h.setHeaders(request, target.Headers, a, body); err != nil {
+	span := observe.Call(ctx, observe.WebhookSpan, request.Method, request.URL.Hostname(), h.clock.Now())
+	defer func() { span.End(h.clock.Now()) }()
+	if err := h.setHeaders(request, target.Headers, a, span.Traceparent(), body); err != nil {
 		return err
 	}
 	response, err := h.client.Do(request)
 	if err != nil {
+		span.Failed("unanswered", "")
 		return unanswered(ctx, err)
 	}
+	span.Answered(response.StatusCode)
 	defer func() { _ = response.Body.Close() }()
 	reading, stop := context.WithTimeout(ctx, readFor)
 	defer stop()

@@ -125,6 +125,20 @@ func (s *Service) send(ctx context.Context, works []*work) {
 	for i, err := range s.Admission.Admit(ctx, executions) {
 		owners[i].fail(err)
 	}
+	s.trace(ctx, works)
+}
+
+// trace tells the spans of what the works have put and sent.
+func (s *Service) trace(ctx context.Context, works []*work) {
+	if s.Tracer == nil {
+		return
+	}
+	now := s.Clock.Now()
+	for _, w := range works {
+		for _, e := range w.made {
+			s.Tracer.Materialised(ctx, e, now, w.err)
+		}
+	}
 }
 
 // Materialise does for one job what a scan would do, at once: control verbs

@@ -98,7 +98,7 @@ type Clock interface {
 const Horizon = 300 * time.Second
 
 // Service is the trigger plane. All fields are required, but
-// for Log and Metrics.
+// for Log, Metrics and Tracer.
 type Service struct {
 	Definitions  Definitions
 	Cursors      Cursors
@@ -114,6 +114,7 @@ type Service struct {
 	RestoreEpoch int64
 	Log          *slog.Logger     // nil: silent
 	Metrics      *observe.Emitter // nil: off
+	Tracer       *observe.Tracer  // nil: off
 }
 
 func (s *Service) log() *slog.Logger {

@@ -1,38 +1,30 @@
 package worker
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/execute"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 // Attempt is what a handler is told. It is safe for concurrent use.
 type Attempt struct {
-	run         *execute.Attempt
-	traceparent string
-	log         *slog.Logger
+	run *execute.Attempt
+	log *slog.Logger
 }
-
-type traceKey struct{}
 
 // NewAttempt makes what a handler is told out of what the plane runs; log may
 // be nil. Workers call it; tests of handlers use workertest.Attempt.
-func NewAttempt(ctx context.Context, run *execute.Attempt, log *slog.Logger) *Attempt {
+func NewAttempt(run *execute.Attempt, log *slog.Logger) *Attempt {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	traced, _ := ctx.Value(traceKey{}).(string)
-	return &Attempt{run: run, traceparent: traced, log: log}
+	return &Attempt{run: run, log: log}
 }
 
 // ExecutionID is the readable id, such as nightly~20260712T013000Z~v3.
@@ -117,16 +109,12 @@ func (a *Attempt) Log() *slog.Logger {
 	return a.log.With(slog.String("job", a.run.Execution.Ref.String()), slog.String("execution", a.ExecutionID()), slog.Int("attempt", a.Number()))
 }
 
-// Traceparent is the W3C trace context to hand on: every attempt of an
-// execution belongs to one trace, that of the message's sender when it had one.
-// Without one the flag says sampled: most receivers follow it, and would record
-// nothing of what Belfry calls if it said no.
+// Traceparent is the W3C trace context to hand on: that of the handler's span,
+// which the handler's context carries, too. Where nothing is traced it is that of
+// the attempt, whose ids follow from the execution's, and says sampled.
 func (a *Attempt) Traceparent() string {
-	own := sha256.Sum256([]byte(a.IdempotencyKey() + "#" + strconv.FormatInt(a.FencingToken(), 10)))
-	span := hex.EncodeToString(own[:8])
-	if parts := strings.Split(a.traceparent, "-"); len(parts) == 4 && len(parts[1]) == 32 {
-		return strings.Join([]string{"00", parts[1], span, parts[3]}, "-")
+	if a.run.Traceparent != "" {
+		return a.run.Traceparent
 	}
-	trace := sha256.Sum256([]byte(a.IdempotencyKey()))
-	return "00-" + hex.EncodeToString(trace[:16]) + "-" + span + "-01"
+	return observe.TraceparentOf(a.run.Execution)
 }

@@ -1,15 +1,9 @@
 package worker_test
 
 import (
-	"context"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/belfry-scheduler/belfry/pkg/control"
-	"github.com/belfry-scheduler/belfry/pkg/job"
-	"github.com/belfry-scheduler/belfry/pkg/worker"
 	"github.com/belfry-scheduler/belfry/pkg/worker/workertest"
 )
 
@@ -34,37 +28,4 @@ func TestIdempotencyKeyIsThatOfTheBusinessAction(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestTraceOfTheSenderGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := setup(t, nil)
-		var got string
-		worker.Handle(b.worker, "work", func(_ context.Context, a *worker.Attempt) error { got = a.Traceparent(); return nil })
-		at := soon(200 * time.Second)
-		ref := b.oneOff("traced", at, nil)
-		e, err := b.Control.RunNow(t.Context(), control.RunRequest{Ref: ref, Actor: "test"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range drain(t, b) {
-			_ = b.Queues.Queue("belfry-fast-io").Delete(t.Context(), m.Handle)
-		}
-		const sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-		b.put("belfry-fast-io", `{"schema":1,"tenant":"default","job":"traced","key":"`+e.Key.String()+`","epoch":1,"traceparent":"`+sent+`"}`)
-		b.start()
-		time.Sleep(time.Second)
-		b.quit()
-		if !strings.HasPrefix(got, sent[:36]) || !strings.HasSuffix(got, "-01") || got == sent {
-			t.Errorf("handed on %q, want the trace of %q with a span of its own; execution %s is %s", got, sent, e.ID(), stateOf(b, ref, e.Key))
-		}
-	})
-}
-
-func stateOf(b *bench, ref job.Ref, key job.Key) job.Status {
-	e, err := b.Store.Execution(b.Context(), ref, key)
-	if err != nil || e == nil {
-		return ""
-	}
-	return e.Status
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/execute"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -83,7 +84,7 @@ func (p *parcel) extend(ctx context.Context, d time.Duration) error {
 
 // process hands the message to the plane under ctx.
 func (p *parcel) process(ctx context.Context, begin func(context.Context, *job.Execution) error) execute.Disposal {
-	ctx = context.WithValue(ctx, traceKey{}, p.work.Traceparent)
+	ctx = observe.WithCause(ctx, p.work.Traceparent)
 	disposal := p.guarded(ctx, begin)
 	if !disposal.Delete && errors.Is(disposal.Err, errNoPlace) && p.isolated {
 		disposal.Hide = isolationWait // whoever runs alone may run for long

@@ -127,7 +127,7 @@ func (w *Worker) work(ctx context.Context, a *execute.Attempt) (f *lifecycle.Fai
 	}()
 	w.running.Add(1)
 	defer w.running.Add(-1)
-	return FailureOf(h(ctx, NewAttempt(ctx, a, w.log)))
+	return FailureOf(h(ctx, NewAttempt(a, w.log)))
 }
 
 // Running is how many handlers run in this process at the moment.

@@ -30,7 +30,7 @@ func TestTheDataIntervalBeginsAtTheTimeBefore(t *testing.T) {
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
-			a := worker.NewAttempt(t.Context(), &execute.Attempt{Execution: &job.Execution{Key: row.key},
+			a := worker.NewAttempt(&execute.Attempt{Execution: &job.Execution{Key: row.key},
 				Definition: job.Definition{Schedule: row.schedule}, Anchor: created}, nil)
 			if start, end := a.Interval(); !start.Equal(row.start) || !end.Equal(at) {
 				t.Fatalf("from %s to %s, want from %s to %s", start, end, row.start, at)

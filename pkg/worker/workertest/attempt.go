@@ -8,7 +8,6 @@ package workertest
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"log/slog"
 	"time"
@@ -47,5 +46,5 @@ func Attempt(f Facts) *worker.Attempt {
 	e := &job.Execution{Ref: ref, Key: job.ScheduledKey(f.ScheduledAt), Revision: cmp.Or(f.Revision, 1), Status: job.Running,
 		Attempt: cmp.Or(f.Number, 1), FencingToken: cmp.Or(f.FencingToken, 1), ReplayOf: f.ReplayOf}
 	definition := job.Definition{Job: ref.Job, Target: f.Target, Payload: json.RawMessage(f.Payload)}
-	return worker.NewAttempt(context.Background(), &execute.Attempt{Execution: e, Definition: definition, Deadline: f.Deadline, Canceled: f.Canceled}, f.Log)
+	return worker.NewAttempt(&execute.Attempt{Execution: e, Definition: definition, Deadline: f.Deadline, Canceled: f.Canceled}, f.Log)
 }
