@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -9,17 +8,29 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// Describe says in plain English when the schedule fires.
-func (p *Plan) Describe() string {
-	var text string
+// Describe says in plain English when the schedule fires, and what changes of
+// clocks do to it as a rule.
+func (p *Plan) Describe() string { return p.describe() + p.describeClocks() + p.describeBounds() }
+
+// DescribeAt is Describe with the effects of the next changes of clocks, by
+// date, in place of the rule: those within about a year of the given instant.
+func (p *Plan) DescribeAt(now time.Time) string {
+	return p.describe() + p.describeEffects(now.Unix()) + p.describeBounds()
+}
+
+func (p *Plan) describe() string {
 	switch s := p.schedule; {
 	case s.Cron != "":
-		text = p.fields.describe() + ", " + p.zone.name + p.describeClocks()
+		return p.fields.describe() + ", " + p.zone.place()
 	case s.Every != 0:
-		text = "every " + s.Every.String() + ", counted from " + clockText(p.times.(interval).anchor, time.RFC3339)
+		return "every " + s.Every.String() + ", counted from " + clockText(p.times.(interval).anchor, time.RFC3339)
 	default:
-		text = "once, at " + s.At.UTC().Format(time.RFC3339)
+		return "once, at " + s.At.UTC().Format(time.RFC3339)
 	}
+}
+
+func (p *Plan) describeBounds() string {
+	text := ""
 	if !p.schedule.Start.IsZero() {
 		text += ", not before " + instant(p.first).Format(time.RFC3339)
 	}
@@ -29,61 +40,113 @@ func (p *Plan) Describe() string {
 	return text
 }
 
+// place names a zone as people do: New York time.
+func (z *zone) place() string {
+	area, place, found := strings.Cut(z.name, "/")
+	if !found || area == "Etc" {
+		return z.name
+	}
+	return strings.ReplaceAll(place[strings.LastIndexByte(place, '/')+1:], "_", " ") + " time"
+}
+
 // describeClocks says what changes of clocks do, in zones that know any.
 func (p *Plan) describeClocks() string {
-	if len(p.zone.periods) < 2 {
+	if len(p.zone.periods) < 2 || p.schedule.Cron == "" {
 		return ""
 	}
 	gap := "is left out"
 	if p.schedule.Gap == job.GapShiftForward {
 		gap = "fires right after the jump"
 	}
-	overlap := map[job.OverlapPolicy]string{
-		job.OverlapFirst:  "fires the first time",
-		job.OverlapSecond: "fires the second time",
-		job.OverlapBoth:   "fires both times",
-	}[p.schedule.Overlap]
-	return "; what the clocks jump over " + gap + ", what they show twice " + overlap
+	return "; what the clocks jump over " + gap + ", what they show twice fires " + overlapWords[p.schedule.Overlap]
+}
+
+var overlapWords = map[job.OverlapPolicy]string{
+	job.OverlapFirst: "the first time", job.OverlapSecond: "the second time", job.OverlapBoth: "both times",
 }
 
 func (f fields) describe() string {
 	text := f.describeClock() + f.describeDay()
 	if f.months != allMonths {
-		text += " in " + named(f.months, func(m int) string { return time.Month(m).String() })
+		text += " in " + named(f.months.values(), monthName)
+	}
+	if f.years != allYears {
+		text += " in " + named(f.years.values(), strconv.Itoa)
 	}
 	return text
 }
 
-// describeClock names the times of day: one by one while they are few.
+func monthName(m int) string { return time.Month(m).String() }
+
+// few is how many times of day are named one by one.
+const few = 6
+
+// describeClock says at which times of a day.
 func (f fields) describeClock() string {
-	const few = 6
 	switch {
+	case f.seconds != onTheFull:
+		return f.describeSeconds()
 	case f.minutes == allMinutes && f.everyHour():
 		return "every minute"
 	case f.minutes.count()*f.hours.count() <= few:
-		var times []string
-		for _, hour := range f.hours.values() {
-			for _, minute := range f.minutes.values() {
-				times = append(times, fmt.Sprintf("%02d:%02d", hour, minute))
+		return "at " + joined(f.clockTimes("15:04"))
+	}
+	text, even := f.minutes.rhythm("minute", 60)
+	switch {
+	case even && f.everyHour():
+		return text
+	case even:
+		return text + " of hour " + named(f.hours.values(), strconv.Itoa)
+	case f.everyHour():
+		return text + " of every hour"
+	}
+	return text + " of hour " + named(f.hours.values(), strconv.Itoa)
+}
+
+func (f fields) describeSeconds() string {
+	if f.seconds.count()*f.minutes.count()*f.hours.count() <= few {
+		return "at " + joined(f.clockTimes("15:04:05"))
+	}
+	text, even := f.seconds.rhythm("second", 60)
+	switch {
+	case f.minutes != allMinutes:
+		text += " of minute " + named(f.minutes.values(), strconv.Itoa)
+	case !even:
+		text += " of every minute"
+	}
+	switch {
+	case !f.everyHour():
+		text += " of hour " + named(f.hours.values(), strconv.Itoa)
+	case f.minutes != allMinutes:
+		text += " of every hour"
+	}
+	return text
+}
+
+// clockTimes lists all times of a day.
+func (f fields) clockTimes(layout string) []string {
+	var times []string
+	for _, hour := range f.hours.values() {
+		for _, minute := range f.minutes.values() {
+			for _, second := range f.seconds.values() {
+				times = append(times, clockText(int64(hour*3600+minute*60+second), layout))
 			}
 		}
-		return "at " + joined(times)
 	}
-	text := "at minute " + named(f.minutes, strconv.Itoa)
-	n := f.minutes.count()
-	if step := 60 / n; n > 1 && 60%n == 0 && f.minutes == span(0, 59, step) {
-		text = "every " + strconv.Itoa(step) + " minutes"
+	return times
+}
+
+// rhythm says "every n units" of a set that goes round its field evenly from 0,
+// and names the values of any other.
+func (s set) rhythm(unit string, size int) (text string, even bool) {
+	n := s.count()
+	if step := size / n; size%n == 0 && n > 1 && s == span(0, size-1, step) {
 		if step == 1 {
-			text = "every minute"
+			return "every " + unit, true
 		}
-		if f.everyHour() {
-			return text
-		}
+		return "every " + strconv.Itoa(step) + " " + unit + "s", true
 	}
-	if f.everyHour() {
-		return "at minute " + named(f.minutes, strconv.Itoa) + " of every hour"
-	}
-	return text + " of hour " + named(f.hours, strconv.Itoa)
+	return "at " + unit + " " + named(s.values(), strconv.Itoa), false
 }
 
 func (f fields) describeDay() string {
@@ -101,7 +164,7 @@ func (f fields) describeDay() string {
 func (d days) describe() string {
 	var parts []string
 	if d.each != 0 {
-		parts = append(parts, "day "+named(d.each, strconv.Itoa))
+		parts = append(parts, "day "+named(d.each.values(), strconv.Itoa))
 	}
 	for _, n := range d.nearest.values() {
 		parts = append(parts, "the weekday nearest day "+strconv.Itoa(n))
@@ -112,14 +175,38 @@ func (d days) describe() string {
 	if d.lastMF {
 		parts = append(parts, "the last weekday (Monday to Friday)")
 	}
+	for _, back := range d.fromLast.values() {
+		parts = append(parts, lastBut(back))
+	}
+	for _, back := range d.nearLast.values() {
+		parts = append(parts, "the weekday nearest to "+lastBut(back))
+	}
 	return joined(parts) + " of the month"
 }
+
+func lastBut(days int) string {
+	if days == 1 {
+		return "the last day but one"
+	}
+	return "the day " + strconv.Itoa(days) + " days before the last"
+}
+
+var (
+	workdays = span(1, 5, 1)
+	weekend  = set(0).with(0).with(6)
+)
 
 func (w weekdays) describe() string {
 	weekday := func(d int) string { return time.Weekday(d).String() }
 	var parts []string
-	if w.each != 0 {
-		parts = append(parts, named(w.each, weekday))
+	switch w.each {
+	case 0:
+	case workdays:
+		parts = append(parts, "weekdays")
+	case weekend:
+		parts = append(parts, "Saturday and Sunday")
+	default:
+		parts = append(parts, named(w.each.values(), weekday))
 	}
 	for _, d := range w.last.values() {
 		parts = append(parts, "the last "+weekday(d)+" of the month")
@@ -132,10 +219,10 @@ func (w weekdays) describe() string {
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth"}
 
-// named lists the values of s by name, runs of three and more as "a to b".
-func named(s set, name func(int) string) string {
+// named lists ascending values by name, runs of three and more as "a to b".
+func named(values []int, name func(int) string) string {
 	var parts []string
-	for values := s.values(); len(values) > 0; {
+	for len(values) > 0 {
 		run := 1
 		for run < len(values) && values[run] == values[0]+run {
 			run++

@@ -72,8 +72,44 @@ func TestDescribeSaysItInWords(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "%-22s %s\n", cron, compiled(t, job.Schedule{Cron: cron}).Describe())
 	}
+	for _, c := range []struct {
+		dialect job.Dialect
+		cron    string
+	}{
+		{job.DialectQuartz, "* * * * * ?"}, {job.DialectQuartz, "*/10 * * * * ?"}, {job.DialectQuartz, "5,10 * * * * ?"}, {job.DialectQuartz, "30 15 9 * * ?"},
+		{job.DialectQuartz, "0/20 0,30 9-17 ? * MON-FRI"}, {job.DialectQuartz, "7 * 9-10 ? * SUN,SAT"}, {job.DialectQuartz, "7 1-3 * ? * L"}, {job.DialectQuartz, "0 0 12 L-3,L-1W * ?"},
+		{job.DialectQuartz, "0 0 22-2 * * ? 2026,2028-2030"}, {job.DialectAWS, "0 9 ? * 6#3 2026"}, {job.DialectCronexpr, "0 0 1 1 * */43"},
+	} {
+		fmt.Fprintf(&b, "%-30s %s\n", c.cron, compiled(t, job.Schedule{Cron: c.cron, Dialect: c.dialect}).Describe())
+	}
 	start, end := instantOf(t, "2026-01-01T00:00:00Z"), instantOf(t, "2026-12-31T23:59:59Z")
 	fmt.Fprintln(&b, compiled(t, job.Schedule{Cron: "@daily", Zone: "America/New_York", Start: start, End: end}).Describe())
 	fmt.Fprintln(&b, compiledFrom(t, job.Schedule{Every: 90 * second}, start).Describe())
 	compareGolden(t, "describe.golden", b.String())
+}
+
+func TestDescribeAtNamesTheNextChangesOfClocks(t *testing.T) {
+	var b strings.Builder
+	for _, c := range []struct {
+		schedule job.Schedule
+		now      string
+	}{
+		{job.Schedule{Cron: "30 2 * * 1-5", Zone: "America/New_York"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "30 2 * * *", Zone: "America/New_York"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "30 2 * * *", Zone: "America/New_York", Gap: job.GapSkip}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "30 1 * * *", Zone: "America/New_York"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "0,30 1,2 * * *", Zone: "America/New_York", Overlap: job.OverlapBoth}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "*/5 * * * *", Zone: "America/New_York"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "0 9 * * *", Zone: "America/New_York"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "30 2 * * *", Zone: "America/New_York", End: instantOf(t, "2027-03-01T00:00:00Z")}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "30 2 * * *", Zone: "Asia/Tokyo"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "0 12 30 12 *", Zone: "Pacific/Apia"}, "2011-06-01T00:00:00Z"},
+		{job.Schedule{Cron: "30 2 * * *", Zone: "Etc/GMT+5"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "0 6 * * *", Zone: "America/Argentina/Buenos_Aires"}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Every: 90 * second}, "2026-11-29T00:00:00Z"},
+	} {
+		plan := compiled(t, c.schedule)
+		fmt.Fprintf(&b, "%-14s %s\n", plan.source(), plan.DescribeAt(instantOf(t, c.now)))
+	}
+	compareGolden(t, "describeat.golden", b.String())
 }

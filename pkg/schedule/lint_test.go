@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+func TestLintWarnsOfWhatIsProbablyNotMeant(t *testing.T) {
+	utc := func(cron string) job.Schedule { return job.Schedule{Cron: cron, Zone: "UTC"} }
+	in := func(d job.Dialect, cron string) job.Schedule {
+		return job.Schedule{Cron: cron, Dialect: d, Zone: "UTC"}
+	}
+	var b strings.Builder
+	for _, c := range []struct {
+		schedule job.Schedule
+		codes    string
+	}{
+		{utc("0 3 * * *"), ""},
+		{utc("*/15 * * * *"), ""},
+		{utc("5/15 * * * *"), ""},
+		{utc("15,30,45 * * * *"), ""},
+		{utc("10-30/7 * * * *"), ""},
+		{utc("*/7 * * * *"), WarnUnevenStep},
+		{utc("50/15 * * * *"), WarnUnevenStep},
+		{utc("0 */5 * * *"), WarnUnevenStep},
+		{utc("0 */6 * * *"), ""},
+		{utc("0 0 */2 * *"), WarnUnevenStep},
+		{utc("0 0 1 */5 *"), WarnUnevenStep},
+		{utc("0 0 1 */3 *"), ""},
+		{utc("0 0 * * */2"), WarnUnevenStep},
+		{utc("0 0 31 * *"), WarnMissingDay},
+		{utc("0 0 30 * *"), WarnMissingDay},
+		{utc("0 0 15,30 * *"), WarnMissingDay},
+		{utc("0 0 29 2 *"), WarnMissingDay},
+		{utc("0 0 31 1,3 *"), ""},
+		{utc("0 0 25-31 * *"), ""},
+		{utc("0 0 31W * *"), WarnMissingDay},
+		{utc("0 0 L * *"), ""},
+		{utc("0 0 13 * 5"), WarnBothDays},
+		{utc("0 0 1 * 1-5"), WarnBothDays},
+		{utc("* 2 * * *"), WarnEveryMinute},
+		{utc("* 2-4 * * *"), ""},
+		{in(job.DialectQuartz, "* 5 * * * ?"), WarnEveryMinute},
+		{in(job.DialectQuartz, "* * 5 * * ?"), WarnEveryMinute},
+		{in(job.DialectQuartz, "0 0 2 * * ?"), ""},
+		{in(job.DialectQuartz, "*/7 * * * * ?"), WarnUnevenStep},
+		{in(job.DialectAWS, "cron(0/7 * * * ? *)"), WarnUnevenStep},
+		{in(job.DialectAWS, "0 0 2 * ? *"), ""},
+		{in(job.DialectCronexpr, "0 0 2 * * *"), WarnSecondsFirst},
+		{in(job.DialectCronexpr, "*/10 * * * * *"), WarnSecondsFirst},
+		{in(job.DialectCronexpr, "0 0 2 * * 2026"), ""},
+		{in(job.DialectCronexpr, "0 0 0 2 * * *"), ""},
+		{job.Schedule{Cron: "0 3 * * *"}, WarnNoZone},
+		{job.Schedule{Cron: "@daily"}, WarnNoZone},
+		{job.Schedule{Cron: "*/5 * * * 1-5"}, WarnNoZone},
+		{job.Schedule{Cron: "*/5 * * * *"}, ""},
+		{job.Schedule{Cron: "@hourly"}, ""},
+		{job.Schedule{Cron: "*/7 2 31 * 5"}, WarnNoZone + " " + WarnUnevenStep + " " + WarnBothDays + " " + WarnMissingDay},
+		{job.Schedule{Every: 7 * second}, ""},
+		{job.Schedule{At: instantOf(t, "2026-07-12T00:00:00Z")}, ""},
+		{utc("61 * * * *"), ""},
+	} {
+		var codes []string
+		fmt.Fprintf(&b, "# %s %s\n", c.schedule.Dialect, c.schedule.Cron)
+		for _, w := range Lint(c.schedule) {
+			codes = append(codes, w.Code)
+			fmt.Fprintf(&b, "%s %s: %s; %s\n", w.Code, w.Field, w.Message, w.Fix)
+		}
+		if got := strings.Join(codes, " "); got != c.codes {
+			t.Errorf("%+v: warned of %q, want %q", c.schedule, got, c.codes)
+		}
+	}
+	compareGolden(t, "lint.golden", b.String())
+}
+
+func TestCrowdWarnsOfManyJobsOnOneSecond(t *testing.T) {
+	noon := instantOf(t, "2026-07-12T12:00:00Z")
+	var nexts []time.Time
+	for i := range 2 * crowd {
+		nexts = append(nexts, noon.Add(time.Duration(i)*time.Second))
+	}
+	if w, warned := Crowd(nexts); warned {
+		t.Errorf("warned of spread times: %+v", w)
+	}
+	for range crowd - 1 {
+		nexts = append(nexts, noon.Add(time.Minute))
+	}
+	w, warned := Crowd(nexts)
+	if !warned || w.Code != WarnCrowd || !strings.Contains(w.Message, "500 of these jobs fall due in one second, 2026-07-12T12:01:00Z") {
+		t.Errorf("got %+v, %v", w, warned)
+	}
+	if _, warned := Crowd(nexts[1 : len(nexts)-1]); warned {
+		t.Error("warned of fewer")
+	}
+}
