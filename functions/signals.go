@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -102,12 +104,21 @@ func (i *Installation) scan(ctx context.Context, m events.SQSMessage) bool {
 	}
 	// A message names its last shard, a range the first one beyond it.
 	shards := job.ShardRange{Generation: asked.Generation, From: asked.From, To: asked.To + 1}
-	if err := i.Trigger.Scan(ctx, shards, asked.SentAt); err != nil {
+	if err := i.Trigger.Scan(ctx, shards, sentAt(m, asked.SentAt)); err != nil {
 		i.Log.Error("scan not completed; it comes again", slog.Int("generation", shards.Generation), slog.Int("from", shards.From),
 			slog.Int("to", shards.To), slog.Time("minute", asked.Minute), slog.Any("error", err))
 		return false
 	}
 	return true
+}
+
+// sentAt is when the queue took the message, by its own clock: that of whoever
+// sent it may be off. Without a word of the queue it is what the sender says.
+func sentAt(m events.SQSMessage, said time.Time) time.Time {
+	if ms, err := strconv.ParseInt(m.Attributes["SentTimestamp"], 10, 64); err == nil {
+		return time.UnixMilli(ms).UTC()
+	}
+	return said
 }
 
 // stays tells what becomes of a signal that does not open. One of a newer build

@@ -131,3 +131,34 @@ func TestAScanThatFailsComesAgain(t *testing.T) {
 		}
 	})
 }
+
+// The sender's clock may be hours off; the queue's is the same for everybody.
+func TestTheAgeOfAScanIsToldByTheQueue(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		said, took time.Duration // ago
+		scanned    bool
+	}{
+		"a sender two hours behind":   {2 * time.Hour, time.Second, true},
+		"a sender two hours ahead":    {-2 * time.Hour, time.Second, true},
+		"an old message says so":      {2 * time.Minute, 2 * time.Minute, false},
+		"whatever its sender says":    {0, 100 * time.Second, false},
+		"a clock of one's own behind": {0, -10 * time.Second, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t)
+				now := time.Now()
+				message := fmt.Sprintf(`{"schema":1,"generation":1,"from":0,"to":3,"minute":%q,"sent_at":%q}`, now.Format(time.RFC3339), now.Add(-c.said).Format(time.RFC3339Nano))
+				e := batch(message)
+				e.Records[0].Attributes["SentTimestamp"] = fmt.Sprint(now.Add(-c.took).UnixMilli())
+				if response, err := functions.Scan(w.Installation)(t.Context(), e); err != nil || len(response.BatchItemFailures) > 0 {
+					t.Fatal(response, err)
+				}
+				done := w.figures.read(t)["scans_completed"]
+				if scanned := done != nil && done.sum == 1; scanned != c.scanned {
+					t.Errorf("it was scanned: %v, want %v", scanned, c.scanned)
+				}
+			})
+		})
+	}
+}
