@@ -52,11 +52,13 @@ func promise(s Site) Section {
 	}
 	return Section{Title: "What is promised", Says: "99.9 % of executions start within 30 s of their scheduled second, and none is forgotten.", Widgets: []Widget{
 		{Title: "Alarms", View: States, Width: 24, Alarms: rung(s)},
-		{Title: "Started in time", View: Numbers, Width: 6, Unit: "%", Series: []Series{own(&LateStarts.Metric, "").named("late"),
+		{Title: "Started in time", View: Numbers, Width: 5, Unit: "%", Series: []Series{own(&LateStarts.Metric, "").named("late"),
 			own(&StartLag.Metric, "").at("SampleCount").named("starts"), math(inTime, "within 30 s")}},
-		{Title: "Start lag, p99", View: Numbers, Width: 6, Unit: "ms", Series: []Series{own(&StartLag.Metric, "p99")}},
-		{Title: "Most overdue job", View: Numbers, Width: 6, Unit: "ms", Series: []Series{own(&Overdue.Metric, "behind, at most")}},
-		{Title: "Messages in dead-letter queues", View: Numbers, Width: 6, Series: append(letters, math(strings.Join(sum, " + "), "messages"))},
+		{Title: "Succeeded", View: Numbers, Width: 5, Unit: "%", Series: []Series{own(&Succeeded.Metric, "").named("succeeded"), own(&Failed.Metric, "").named("failed"),
+			own(&Dead.Metric, "").named("dead"), math("100 * FILL(succeeded, 0) / "+ended, "of those that ended")}},
+		{Title: "Start lag, p99", View: Numbers, Width: 4, Unit: "ms", Series: []Series{own(&StartLag.Metric, "scheduled to started")}},
+		{Title: "Most overdue job", View: Numbers, Width: 5, Unit: "ms", Series: []Series{own(&Overdue.Metric, "behind, at most")}},
+		{Title: "Messages in dead-letter queues", View: Numbers, Width: 5, Series: append(letters, math(strings.Join(sum, " + "), "messages"))},
 		{Title: "Start lag", View: Lines, Width: 12, Unit: "ms", Series: []Series{own(&StartLag.Metric, "p50").at("p50"), own(&StartLag.Metric, "p99"), own(&StartLag.Metric, "p99.9").at("p99.9")}},
 		{Title: "Start lag by pool, p99", View: Lines, Width: 12, Unit: "ms", Series: []Series{split(&StartLag.Metric, Pool)}},
 	}}
@@ -101,9 +103,9 @@ func running() Section {
 		{Title: "Succeeded by pool", View: Stacked, Width: 6, Series: []Series{split(&Succeeded.Metric, Pool)}},
 		{Title: "Other ends", View: Stacked, Width: 6, Series: []Series{own(&Failed.Metric, "failed"), own(&Dead.Metric, "dead"), own(&Canceled.Metric, "canceled"),
 			own(&Missed.Metric, "missed")}},
-		{Title: "Of 100 ends", View: Lines, Width: 6, Unit: "%", Series: []Series{own(&Succeeded.Metric, "").named("succeeded"), own(&Failed.Metric, "").named("failed"),
+		{Title: "Per 100 ends", View: Lines, Width: 6, Series: []Series{own(&Succeeded.Metric, "").named("succeeded"), own(&Failed.Metric, "").named("failed"),
 			own(&Dead.Metric, "").named("dead"), own(&Retries.Metric, "").named("retries"),
-			math("100 * FILL(succeeded, 0) / "+ended, "succeeded"), math("100 * FILL(dead, 0) / "+ended, "dead"), math("100 * FILL(retries, 0) / "+ended, "retries")}},
+			math("100 * FILL(failed, 0) / "+ended, "failed"), math("100 * FILL(dead, 0) / "+ended, "dead"), math("100 * FILL(retries, 0) / "+ended, "retries")}},
 	}}
 }
 

@@ -15,7 +15,7 @@ import (
 type line struct {
 	Label  string
 	Last   string
-	Color  int // which of the page's colours
+	Class  string // its colour, by the page's style
 	values []float64
 }
 
@@ -24,7 +24,7 @@ func lines(w observe.Widget, pools []string) []line {
 	var all []line
 	add := func(s observe.Series, label string) {
 		v := told(s, label).values(w.Title + label)
-		all = append(all, line{Label: label, values: v, Last: show(v[len(v)-1], w.Unit), Color: len(all) % colors})
+		all = append(all, line{Label: label, values: v, Last: show(v[len(v)-1], w.Unit), Class: class(len(all))})
 	}
 	for _, s := range w.Series {
 		switch {
@@ -40,17 +40,21 @@ func lines(w observe.Widget, pools []string) []line {
 	return all
 }
 
-const (
-	colors = 6
-	inset  = 46.0 // for the axis
-	top    = 8.0
-	bottom = 20.0
-	height = 150.0
-)
+// class is the style of a widget's nth line.
+func class(n int) string {
+	c := "c" + strconv.Itoa(n%colors)
+	if n >= colors {
+		c += " dashed"
+	}
+	return c
+}
 
-// chart draws lines as SVG, as wide as the widget is.
-func chart(w observe.Widget, all []line) template.HTML {
-	width := float64(w.Width) * 52
+// colors are how many the page has; a further line takes the first again, dashed.
+const colors = 6
+
+// chart draws lines as SVG in a grid of points by 100, which the page stretches
+// to the size of the card; the words of its axes are HTML, and keep theirs.
+func chart(w observe.Widget, all []line) plot {
 	most := 0.0
 	stack := make([]float64, points)
 	for _, l := range all {
@@ -63,29 +67,24 @@ func chart(w observe.Widget, all []line) template.HTML {
 		}
 	}
 	ceiling := round(most)
-	x := func(n int) float64 { return inset + float64(n)*(width-inset-6)/(points-1) }
-	y := func(v float64) float64 { return top + (height-top-bottom)*(1-v/ceiling) }
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`, width, height, template.HTMLEscapeString(w.Title))
-	for _, part := range []float64{0, .5, 1} {
-		fmt.Fprintf(&out, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><text x="%.1f" y="%.1f" text-anchor="end">%s</text>`,
-			inset, width-6, y(ceiling*part), y(ceiling*part), inset-7, y(ceiling*part)+3.5, show(ceiling*part, w.Unit))
+	p := plot{Title: w.Title}
+	for _, part := range []float64{1, .5, 0} {
+		p.Levels = append(p.Levels, show(ceiling*part, w.Unit))
 	}
-	for hour, text := range []string{"00:00", "01:00", "02:00", "03:00"} {
-		anchor := map[int]string{0: "start", 3: "end"}[hour]
-		if anchor == "" {
-			anchor = "middle"
-		}
-		fmt.Fprintf(&out, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x(hour*(points-1)/3), height-4, anchor, text)
-	}
-	draw(&out, w, all, x, y)
-	out.WriteString(`</svg>`)
-	return template.HTML(out.String())
+	p.Shapes = template.HTML(draw(w, all, func(v float64) float64 { return 100 * (1 - v/ceiling) }))
+	return p
 }
 
-// draw adds the lines; stacked ones are areas upon each other, the lowest drawn
+// plot is a chart with the words beside it.
+type plot struct {
+	Title  string
+	Levels []string // from the top down
+	Shapes template.HTML
+}
+
+// draw are the lines; stacked ones are areas upon each other, the lowest drawn
 // last, so that an empty one above does not hide its edge.
-func draw(out *strings.Builder, w observe.Widget, all []line, x func(int) float64, y func(float64) float64) {
+func draw(w observe.Widget, all []line, y func(float64) float64) string {
 	shapes := make([]string, len(all))
 	below := make([]float64, points)
 	for i, l := range all {
@@ -96,20 +95,20 @@ func draw(out *strings.Builder, w observe.Widget, all []line, x func(int) float6
 				v += below[n]
 			}
 			edge[n] = v
-			fmt.Fprintf(&path, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[n == 0], x(n), y(v))
+			fmt.Fprintf(&path, "%s%d %.1f", map[bool]string{true: "M", false: "L"}[n == 0], n, y(v))
 			last := points - 1 - n
-			fmt.Fprintf(&back, "L%.1f %.1f", x(last), y(below[last]))
+			fmt.Fprintf(&back, "L%d %.1f", last, y(below[last]))
 		}
-		shapes[i] = fmt.Sprintf(`<path class="line c%d" d="%s"/>`, l.Color, path.String())
+		shapes[i] = fmt.Sprintf(`<path class="line %s" d="%s"/>`, l.Class, path.String())
 		if w.View == observe.Stacked {
-			shapes[i] = fmt.Sprintf(`<path class="area c%d" d="%s%sZ"/>`, l.Color, path.String(), back.String()) + shapes[i]
+			shapes[i] = fmt.Sprintf(`<path class="area %s" d="%s%sZ"/>`, l.Class, path.String(), back.String()) + shapes[i]
 			below = edge
 		}
 	}
 	if w.View == observe.Stacked {
 		slices.Reverse(shapes)
 	}
-	out.WriteString(strings.Join(shapes, ""))
+	return strings.Join(shapes, "")
 }
 
 // round gives the top of an axis: 1, 2 or 5 times a power of ten, at least 1.

@@ -19,7 +19,7 @@ type card struct {
 	Number string
 	Under  string // of a number: what it is
 	Lines  []line
-	Chart  template.HTML
+	Plot   plot
 }
 
 type section struct {
@@ -56,7 +56,7 @@ func draft(w observe.Widget, pools []string) card {
 		c.Number, c.Under = numbers[w.Title], w.Series[len(w.Series)-1].Label
 	case observe.Lines, observe.Stacked:
 		c.Lines = lines(w, pools)
-		c.Chart = chart(w, c.Lines)
+		c.Plot = chart(w, c.Lines)
 	case observe.States:
 	}
 	return c

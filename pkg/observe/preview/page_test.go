@@ -47,7 +47,7 @@ func TestTheDashboardIsDrawn(t *testing.T) {
 	if strings.Contains(page, "NaN") || strings.Contains(page, "<script") || strings.Contains(page, "http") || strings.Contains(page, "ZgotmplZ") {
 		t.Error("the page holds something that is no figure, a script or an address")
 	}
-	if strings.Contains(page, `<div class="number"></div>`) || strings.Count(page, `<div class="number">`) != 4 {
+	if strings.Contains(page, `<div class="number"></div>`) || strings.Count(page, `<div class="number">`) != 5 {
 		t.Error("a number is not told")
 	}
 }

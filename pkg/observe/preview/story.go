@@ -74,7 +74,7 @@ var figures = map[string]figure{
 	"dead/dead external-api": {outage: 26, whole: true}, "dead/dead fast-io": {}, "dead/dead cpu-heavy": {}, "dead/dead long-running": {},
 	"retries/retried fast-io": {level: 4, noise: .8, whole: true}, "retries/retried external-api": {level: 5, noise: .8, outage: 215, whole: true},
 	"retries/retried cpu-heavy": {level: 1, noise: 1, whole: true}, "retries/retried long-running": {},
-	"rate/succeeded": {level: 99.8, noise: .001, outage: -1.5}, "rate/dead": {outage: 1.6}, "rate/retries": {level: .5, noise: .5, outage: 14},
+	"rate/failed": {level: .2, noise: .6}, "rate/dead": {outage: 1.6}, "rate/retries": {level: .5, noise: .5, outage: 14},
 	"scans_sent": {level: 16, whole: true}, "scans_completed": {level: 16, whole: true},
 	"ticks": {level: 1, whole: true}, "scan_delay": {level: 260, noise: .5}, "due_jobs": {level: 1840, noise: .08, whole: true},
 	"schedule_lag": {}, "overdue": {}, "late_jobs": {}, "late_starts": {}, "scans_failed": {}, "scans_redelivered": {},
@@ -116,4 +116,4 @@ func split(s observe.Series, pools []string) []string {
 }
 
 // numbers are what the widgets show that have one figure.
-var numbers = map[string]string{"Started in time": "99.98 %", "Start lag, p99": "142 ms", "Most overdue job": "0 ms", "Messages in dead-letter queues": "0"}
+var numbers = map[string]string{"Started in time": "99.98 %", "Succeeded": "99.7 %", "Start lag, p99": "142 ms", "Most overdue job": "0 ms", "Messages in dead-letter queues": "0"}
