@@ -56,6 +56,7 @@ func NewFunction(scope constructs.Construct, id string, i Installation, shape Fu
 	}
 	f := Function{Role: role, Function: awslambda.NewFunction(within, jsii.String("Function"), props)}
 	acceptKeyWords(i, role)
+	i.grantTraces(role)
 	Accept(role, "AwsSolutions-IAM5", "Traces have no resource that a right could be narrowed to.", "Resource::*")
 	NewAlarm(within, "Errors", i, AlarmShape{Name: name[len(i.Settings.Prefix)+1:] + "-errors", Runbook: "function-errors",
 		Says:   "The function " + name + " ends in errors: it crashes, runs out of time, or what it calls is not there.",

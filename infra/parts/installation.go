@@ -59,6 +59,7 @@ func (i Installation) Environment() map[string]*string {
 	if len(s.Webhooks.Allow) > 0 {
 		told["BELFRY_WEBHOOK_ALLOW"] = jsii.String(strings.Join(s.Webhooks.Allow, ","))
 	}
+	i.tellTraces(told)
 	return told
 }
 

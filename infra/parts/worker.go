@@ -43,6 +43,7 @@ func NewWorkerPool(cluster awsecs.Cluster, network Network, i Installation, pool
 		StopTimeout: seconds(stopSeconds), ReadonlyRootFilesystem: jsii.Bool(true), User: jsii.String("65532:65532"),
 		Logging: awsecs.LogDrivers_AwsLogs(&awsecs.AwsLogDriverProps{StreamPrefix: jsii.String("worker"), LogGroup: i.NewLogGroup(within, "/belfry/"+name)}),
 	})
+	i.grantTraces(task.TaskRole())
 	Accept(task, "AwsSolutions-IAM5", "Getting a registry's token has no resource that a right could be narrowed to.", "Resource::*")
 	closed := awsec2.NewSecurityGroup(within, jsii.String("Closed"), &awsec2.SecurityGroupProps{Vpc: network.IVpc,
 		Description: jsii.String("Workers of " + name + " call out; nothing calls them."), AllowAllOutbound: jsii.Bool(true)})

@@ -24,6 +24,7 @@ func small() Settings {
 		API:       API{Authorizer: "iam", Rate: 50, Burst: 100},
 		Workers:   Workers{Deployed: true, Image: "asset", PublicIP: true, FlowLogs: true, IdleMinutes: 10},
 		Archive:   Archive{Enabled: true, KeepDays: 400, ColdDays: 90, LockMode: "governance", WindowSeconds: 300},
+		Traces:    Traces{Percent: 100},
 		Alarms:    Alarms{OldestMessage: 1800},
 	}
 }

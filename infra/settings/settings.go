@@ -24,6 +24,7 @@ type Settings struct {
 	API       API       `yaml:"api"`
 	Workers   Workers   `yaml:"workers"`
 	Webhooks  Webhooks  `yaml:"webhooks"`
+	Traces    Traces    `yaml:"traces"`
 	Archive   Archive   `yaml:"archive"`
 	Alarms    Alarms    `yaml:"alarms"`
 }
@@ -95,6 +96,15 @@ type Archive struct {
 	LockMode      string `yaml:"lock_mode" one:"governance compliance" doc:"Whether a principal with a right of its own can lift the lock, or nobody at all."`
 	WindowSeconds int    `yaml:"window_seconds" least:"0" most:"300" doc:"How long changes are gathered into one object. A shorter time makes more, smaller objects, each of which is paid for."`
 }
+
+// Traces are the settings of the traces of executions.
+type Traces struct {
+	Endpoint string `yaml:"endpoint" empty:"off" form:"^(xray|https?://[^\\s]+)$" doc:"Where functions and workers send traces of executions: xray, or the address of a collector that takes OTLP over HTTP (docs/traces.md)."`
+	Percent  int    `yaml:"percent" least:"0" most:"100" doc:"How many executions of a hundred are traced, each with all of its attempts."`
+}
+
+// XRay is the endpoint that stands for X-Ray's own.
+const XRay = "xray"
 
 // Alarms are the settings of the alarms.
 type Alarms struct {

@@ -54,7 +54,7 @@ func TestTheRightsOfEveryRoleAreThoseThatWereReviewed(t *testing.T) {
 }
 
 func TestTheReviewRulesFindNothing(t *testing.T) {
-	for _, file := range []string{"profile: small", "profile: large", "profile: small\nworkers: {flow_logs: false}",
+	for _, file := range []string{"profile: small", "profile: large", "profile: small\nworkers: {flow_logs: false}", "profile: small\ntraces: {endpoint: xray}",
 		"profile: small\ntables: {key_arn: \"" + key + "\"}"} {
 		for word, s := range installed(t, file) {
 			for _, found := range *assertions.Annotations_FromStack(s.Stack).FindError(jsii.String("*"), assertions.Match_AnyValue()) {
