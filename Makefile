@@ -15,12 +15,12 @@ FUZZTIME ?= 60s
 export GOFLAGS ?= -buildvcs=false
 
 # The checks about the repository itself; ./... passes over them for the dot.
-SELF  := ./.ci/docs ./.ci/suite ./.ci/walls
+SELF  := ./.ci/docs ./.ci/packages ./.ci/suite ./.ci/walls
 LINT  := bin/golangci-lint
 SUITE := $(GO) run ./.ci/suite
 
 .PHONY: help deps build unit lint fmt walls conformance test race cover bench prove dev clean \
-	functions image synth synth.clone infra-test infra-lint need-cdk need-cfn-lint \
+	functions packages image synth synth.check synth.clone infra-test infra-lint need-cdk need-cfn-lint \
 	need-lint need-moto moto.txt stack-up stack-deploy stack-test stack-down
 
 help: ## Show this list
@@ -43,9 +43,11 @@ unit: ## The short tests (under a minute with a warm cache); PKG=./pkg/job/... n
 
 lint: need-lint ## Walls between rooms, clock ban, file and function length, and the usual linters
 	$(LINT) run --allow-parallel-runners ./... $(SELF)
+	cd .ci/image && ../../$(LINT) run --allow-parallel-runners -c ../../.golangci.yml ./...
 
 fmt: need-lint ## Format every Go file
 	$(LINT) fmt ./... $(SELF)
+	cd .ci/image && ../../$(LINT) fmt -c ../../.golangci.yml ./...
 
 walls: need-lint ## Put a violation behind every wall and see the linter refuse it
 	$(GO) test -count=1 ./.ci/walls
@@ -77,19 +79,29 @@ GOARCH_OF  = $(if $(filter x86_64,$(ARCH)),amd64,arm64)
 STATIC     = CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH_OF) $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid='
 FUNCTIONS := api tick scan work deadletter record archive
 
-functions: ## Build each function to build/<function>/bootstrap, and the container worker to build/worker/
-	for f in $(FUNCTIONS); do $(STATIC) -tags lambda.norpc -o build/$$f/bootstrap ./functions/$$f; done
-	$(STATIC) -o build/worker/worker ./cmd/worker
-	cp infra/image/Dockerfile build/worker/Dockerfile
+PACK       = $(GO) run -C .ci/image . -arch $(GOARCH_OF)
+BUILT     ?= build
 
-# What `skopeo copy oci-archive:build/worker-image.tar docker://…` or `podman load`
-# takes. The commit is told only when nothing beside it is in the image.
+functions: ## Build each function to build/<function>/bootstrap, and the container worker and its image to build/worker/
+	for f in $(FUNCTIONS); do $(STATIC) -tags lambda.norpc -o $(BUILT)/$$f/bootstrap ./functions/$$f; done
+	$(STATIC) -o $(BUILT)/worker/worker ./cmd/worker
+	$(PACK) -worker $(abspath $(BUILT))/worker/worker -o $(abspath $(BUILT))/worker/image.tar >$(BUILT)/worker/digest
+
+# Sizes are those of what is deployed, starts those of the same built for this machine.
+MACHINE   := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
+
+packages: functions ## Print the size and the init time of each function; fails on a package over the budget
+	$(MAKE) functions ARCH=$(MACHINE) BUILT=build/native
+	$(GO) run ./.ci/packages -built build -native build/native $(FUNCTIONS)
+
+# What `skopeo copy oci-archive:build/worker-image.tar docker://…`, `podman load` and
+# `docker load` take. The commit is told only when nothing beside it is in the image.
 VERSION  ?= dev
 REVISION ?= $(shell git diff --quiet HEAD 2>/dev/null && git rev-parse HEAD)
 
 image: ## Pack the container worker into build/worker-image.tar, an OCI archive, without a container engine
 	$(STATIC) -o build/worker/worker ./cmd/worker
-	$(GO) run -C .ci/image . -worker $(CURDIR)/build/worker/worker -arch $(GOARCH_OF) -version $(VERSION) -revision "$(REVISION)" -o $(CURDIR)/build/worker-image.tar
+	$(PACK) -worker $(CURDIR)/build/worker/worker -version $(VERSION) -revision "$(REVISION)" -o $(CURDIR)/build/worker-image.tar
 
 need-cdk:
 	cd infra && if ! cmp -s package-lock.json node_modules/.belfry-lock; then npm ci --silent && cp package-lock.json node_modules/.belfry-lock; fi
@@ -97,8 +109,21 @@ need-cdk:
 synth: need-cdk ## Synthesize all stacks into cdk.out/; fails on review findings and on anything to be looked up
 	infra/node_modules/.bin/cdk synth --quiet $(CDKFLAGS)
 
-synth.clone: ## Synthesize in a fresh clone of what is committed, as a newcomer does
-	rm -rf build/clone && git clone -q . build/clone && $(MAKE) -C build/clone synth && test -f build/clone/cdk.out/manifest.json && rm -rf build/clone
+# whole FOLDER: every stack is in the assembly, nothing is to be looked up, and
+# CloudFormation's own rules hold. W3005 is a dependency said twice: the CDK's,
+# beside the reference itself.
+whole = for stack in data core api workers watch; do ls $(1)/*-$$stack.template.json >/dev/null; done; \
+	if grep '"missing"' $(1)/manifest.json; then false; fi; \
+	build/cfn-lint/bin/cfn-lint -i W3005 -- $(1)/*.template.json
+
+synth.check: synth need-cfn-lint ## The same, and see that the assembly is whole and valid CloudFormation
+	$(call whole,cdk.out)
+
+synth.clone: need-cfn-lint ## The same in a fresh clone of what is committed, where nothing has been built
+	rm -rf build/clone && git clone -q . build/clone && test ! -e build/clone/build
+	$(MAKE) -C build/clone synth
+	$(call whole,build/clone/cdk.out)
+	rm -rf build/clone
 
 infra-test: need-cfn-lint ## The tests of the CDK app: settings, properties, golden templates, review rules, rights, cfn-lint
 	CFN_LINT=$(CURDIR)/build/cfn-lint/bin/cfn-lint $(GO) test -C infra -count=1 ./...
@@ -106,7 +131,6 @@ infra-test: need-cfn-lint ## The tests of the CDK app: settings, properties, gol
 infra-lint: need-lint ## The linter on the CDK app, a module that `make lint` does not see
 	cd infra && ../$(LINT) run --allow-parallel-runners -c ../.golangci.yml ./...
 
-# W3005 is a dependency said twice: the CDK's, beside the reference itself.
 need-cfn-lint:
 	if ! cmp -s infra/lint/requirements.txt build/cfn-lint/requirements.txt; then \
 		rm -rf build/cfn-lint && python3 -m venv build/cfn-lint && \

@@ -37,7 +37,7 @@ func builtApp(t *testing.T) (app, built string) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(built, "worker", "Dockerfile"), []byte("FROM scratch\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(built, "worker", "image.tar"), []byte("an image"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return app, built
@@ -76,8 +76,35 @@ func TestTheAppSynthesizesWhatFileAndContextSay(t *testing.T) {
 				}
 			} else if _, err := os.Stat(filepath.Join(assembly, row.want)); err != nil {
 				t.Error(err)
+			} else {
+				loadsThePackedImage(t, filepath.Join(assembly, "acme-workers.assets.json"))
 			}
 		})
+	}
+}
+
+// loadsThePackedImage expects that the deployment pushes what was packed, and builds
+// nothing of its own.
+func loadsThePackedImage(t *testing.T, assets string) {
+	t.Helper()
+	text, err := os.ReadFile(assets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		DockerImages map[string]struct {
+			Source struct{ Executable []string }
+		}
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil || len(manifest.DockerImages) != 1 {
+		t.Fatalf("%v: %d images in %s, want one", err, len(manifest.DockerImages), text)
+	}
+	for _, image := range manifest.DockerImages {
+		command := image.Source.Executable
+		packed := filepath.Join(filepath.Dir(assets), command[len(command)-1])
+		if said, err := os.ReadFile(packed); err != nil || string(said) != "an image" || !strings.Contains(strings.Join(command, " "), "docker load") {
+			t.Errorf("the deployment runs %q for the image, and finds %q, %v", command, said, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,10 +14,16 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 )
 
-// refName is the key under which an archive tells its image's name.
-const refName = "org.opencontainers.image.ref.name"
+// How an archive tells its image's name: to readers of OCI layouts the tag, to
+// engines that keep images in containerd the whole of it.
+const (
+	refName       = "org.opencontainers.image.ref.name"
+	containerdRef = "io.containerd.image.name"
+	name          = "belfry-worker"
+)
 
-// archive writes the image as one file: an OCI image layout in a tar.
+// archive writes the image as one file: an OCI image layout in a tar, with the
+// manifest.json beside it by which `docker load` knows an image and its name.
 func archive(image v1.Image, o order) error {
 	folder, err := os.MkdirTemp("", "image")
 	if err != nil {
@@ -28,8 +35,11 @@ func archive(image v1.Image, o order) error {
 		return err
 	}
 	err = at.AppendImage(image, layout.WithPlatform(v1.Platform{OS: "linux", Architecture: o.arch}),
-		layout.WithAnnotations(map[string]string{refName: o.version}))
+		layout.WithAnnotations(map[string]string{refName: o.version, containerdRef: "docker.io/library/" + name + ":" + o.version}))
 	if err != nil {
+		return err
+	}
+	if err := forDocker(image, o, filepath.Join(folder, "manifest.json")); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
@@ -41,6 +51,37 @@ func archive(image v1.Image, o order) error {
 		return errors.Join(err, os.Remove(half))
 	}
 	return os.Rename(half, o.out)
+}
+
+// forDocker writes what `docker load` reads, as `docker save` does: the same blobs
+// by their places in the layout, and the name.
+func forDocker(image v1.Image, o order, path string) error {
+	config, err := image.ConfigName()
+	if err != nil {
+		return err
+	}
+	layers, err := image.Layers()
+	if err != nil {
+		return err
+	}
+	blob := func(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
+	entry := struct {
+		Config   string
+		RepoTags []string
+		Layers   []string
+	}{Config: blob(config), RepoTags: []string{name + ":" + o.version}}
+	for _, layer := range layers {
+		digest, err := layer.Digest()
+		if err != nil {
+			return err
+		}
+		entry.Layers = append(entry.Layers, blob(digest))
+	}
+	manifest, err := json.Marshal([]any{entry})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, manifest, 0o644)
 }
 
 // tarFolder writes all that is in the folder, in the order of the names and

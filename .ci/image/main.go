@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
+	"regexp"
 )
 
 func main() {
@@ -57,6 +57,9 @@ func run(args []string) error {
 	return nil
 }
 
+// tag is the form of an image's tag.
+var tag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+
 func (o order) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
@@ -67,8 +70,8 @@ func (o order) check(rest []string) error {
 		return errors.New("-o is missing")
 	case o.arch != "amd64" && o.arch != "arm64":
 		return fmt.Errorf("-arch is %q: choose amd64 or arm64", o.arch)
-	case o.version == "" || strings.ContainsAny(o.version, " \t\n"):
-		return fmt.Errorf("-version is %q: it names the image and holds no space", o.version)
+	case !tag.MatchString(o.version):
+		return fmt.Errorf("-version is %q: it is the image's tag, up to 128 of A-Z, a-z, 0-9, _, . and -", o.version)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // part is one step of a run: either a command judged by its exit code, or a
@@ -21,6 +22,11 @@ type part struct {
 	maySkip bool
 	// vital ends the run when the part fails.
 	vital bool
+	// shows prints what the command says when it goes well, too: figures.
+	shows bool
+	// within is how long a command may take; zero = as long as it likes, which is
+	// for those that bound themselves. It is told to stop then, and killed a minute later.
+	within time.Duration
 }
 
 // sharing names the rooms whose memory is touched by more than one goroutine.
@@ -33,7 +39,7 @@ var sharing = []string{
 
 // all is every package, with the checks of this repository about itself, which
 // the pattern ./... passes over for the dot in their path.
-var all = []string{"./...", "./.ci/docs", "./.ci/suite", "./.ci/walls"}
+var all = []string{"./...", "./.ci/docs", "./.ci/packages", "./.ci/suite", "./.ci/walls"}
 
 func planOf(name string) ([]part, error) {
 	switch name {
@@ -47,6 +53,10 @@ func planOf(name string) ([]part, error) {
 			conformancePart(),
 			{name: "infra", args: []string{"make", "infra-test"}},
 			{name: "infra lint", args: []string{"make", "infra-lint"}},
+			{name: "packages", args: []string{"make", "packages"}, shows: true, within: 10 * time.Minute},
+			{name: "synth", args: []string{"make", "synth.check"}, within: 10 * time.Minute},
+			{name: "synth, fresh clone", args: []string{"make", "synth.clone"}, within: 10 * time.Minute},
+			stackPart(),
 		}, nil
 	case "race":
 		return []part{racePart("-short", "-timeout=15m")}, nil
@@ -86,6 +96,16 @@ func testPart(name string, before, flags, packages []string) part {
 func conformancePart() part {
 	return testPart("conformance", []string{".ci/with-moto"},
 		[]string{"-tags=conformance", "-count=1", "-timeout=15m"}, []string{"./pkg/localaws/conformance/..."})
+}
+
+// stackPart deploys to an emulator of its own, on a port that nothing else has: one
+// that a developer has up is left alone.
+func stackPart() part {
+	p := part{name: "stack", args: []string{"localstack/stack", "test"}, within: 20 * time.Minute}
+	if os.Getenv("STACK_PORT") == "" {
+		p.env = []string{"STACK_PORT=free"}
+	}
+	return p
 }
 
 func racePart(flags ...string) part {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -40,15 +42,46 @@ func perform(p part, w io.Writer) result {
 	return r
 }
 
-// performCommand is quiet about what goes well.
+// performCommand is quiet about what goes well, unless the part shows it.
 func performCommand(p part, w io.Writer) error {
-	var said bytes.Buffer
+	var said, figures bytes.Buffer
 	cmd := command(p, p.args)
 	cmd.Stdout, cmd.Stderr = &said, &said
-	err := cmd.Run()
-	if err != nil {
+	if p.shows {
+		cmd.Stdout = io.MultiWriter(&said, &figures)
+	}
+	err := bounded(cmd, p.within)
+	if err == nil && p.shows {
+		_, err = figures.WriteTo(w)
+	} else if err != nil {
 		lines := strings.SplitAfter(said.String(), "\n")
 		fmt.Fprintln(w, strings.Join(tail(lines, 200), ""))
+	}
+	return err
+}
+
+// grace is what a command has to clean up behind itself once it was told to stop.
+const grace = time.Minute
+
+// bounded runs the command, and tells it to stop when its time is up.
+func bounded(cmd *exec.Cmd, within time.Duration) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var late atomic.Bool
+	if within > 0 {
+		stop := time.AfterFunc(within, func() {
+			late.Store(true)
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		})
+		defer stop.Stop()
+		kill := time.AfterFunc(within+grace, func() { _ = cmd.Process.Kill() })
+		defer kill.Stop()
+		cmd.WaitDelay = grace
+	}
+	err := cmd.Wait()
+	if late.Load() {
+		return errors.Join(fmt.Errorf("it was stopped after %v", within), err)
 	}
 	return err
 }

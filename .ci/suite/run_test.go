@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestVerdict(t *testing.T) {
@@ -45,6 +46,31 @@ func TestRunGoesOnAfterAFailureAndCountsIt(t *testing.T) {
 		t.Error("the run passed although a part failed")
 	}
 	for _, want := range []string{"reason", "\n1 passed, 1 failed\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestFiguresAreShownWhenAllGoesWell(t *testing.T) {
+	for shows, want := range map[bool]int{true: 1, false: 0} {
+		var out bytes.Buffer
+		if !run([]part{{name: "sizes", args: []string{"sh", "-c", "echo 4.62 MB; echo hush >&2"}, shows: shows}}, &out) {
+			t.Errorf("it failed:\n%s", out.String())
+		}
+		if strings.Count(out.String(), "4.62 MB") != want || strings.Contains(out.String(), "hush") {
+			t.Errorf("shown when %v:\n%s", shows, out.String())
+		}
+	}
+}
+
+func TestACommandThatTakesTooLongIsToldToStop(t *testing.T) {
+	var out bytes.Buffer
+	endless := "trap 'echo cleaned up; exit 0' TERM; while :; do read -t 1 line <> <(:); done"
+	if run([]part{{name: "endless", args: []string{"bash", "-c", endless}, within: 100 * time.Millisecond}}, &out) {
+		t.Error("it passed")
+	}
+	for _, want := range []string{"cleaned up", "stopped after 100ms", "0 passed, 1 failed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}

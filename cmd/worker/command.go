@@ -31,6 +31,7 @@ type flags struct {
 	slots       int
 	drain       time.Duration
 	deadLetters bool
+	health      bool
 }
 
 // errUsage marks a command line that cannot be carried out.
@@ -76,6 +77,7 @@ func command(lookup func(string) (string, bool), out io.Writer) *cobra.Command {
 	c.Flags().IntVar(&f.slots, "slots", 0, "executions at a time in each pool (0 = as many as the pool says)")
 	c.Flags().DurationVar(&f.drain, "drain", 30*time.Second, "how long running executions may go on after SIGTERM (0 = 30s); the rest is retried elsewhere")
 	c.Flags().BoolVar(&f.deadLetters, "dead-letters", false, "also consume the pools' dead-letter queues, where no function does")
+	c.Flags().BoolVar(&f.health, "health", false, "run nothing; ask the worker that answers at BELFRY_HEALTH how it is, and end with 0 or 1")
 	return c
 }
 
@@ -98,13 +100,24 @@ func serve(ctx context.Context, f flags, lookup func(string) (string, bool), out
 	if err != nil {
 		return err
 	}
+	if f.health {
+		return probe(ctx, e.Health, out)
+	}
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
-	w, pools, traces, err := wire(ctx, f, e, log)
+	h := newHealth(clock.System{}.Now)
+	w, pools, traces, err := wire(ctx, f, e, h.hear, log)
 	if err != nil {
 		return err
 	}
 	traces.Install()
 	defer traces.Close(context.WithoutCancel(ctx))
+	h.running = w.Running
+	unanswered, err := h.serve(e.Health, log)
+	if err != nil {
+		return err
+	}
+	defer unanswered() // while it drains, too
+	context.AfterFunc(ctx, func() { h.draining.Store(true) })
 	log.Info("worker started", slog.Any("pools", pools))
 	agent, _ := lookup("ECS_AGENT_URI")
 	// What still runs while it drains is protected, too.

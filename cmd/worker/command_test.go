@@ -29,13 +29,14 @@ func TestWhatTheCommandAnswers(t *testing.T) {
 		code int
 		want []string // in stdout when the code is 0, in stderr otherwise
 	}{
-		"help names every flag and variable": {args: []string{"--help"}, want: []string{"--slots", "--drain", "--dead-letters",
-			"BELFRY_POOL", "BELFRY_PREFIX", "BELFRY_WEBHOOK_SECRET", "BELFRY_WEBHOOK_ALLOW", "SIGTERM", "default belfry"}},
+		"help names every flag and variable": {args: []string{"--help"}, want: []string{"--slots", "--drain", "--dead-letters", "--health",
+			"BELFRY_POOL", "BELFRY_HEALTH", "BELFRY_PREFIX", "BELFRY_WEBHOOK_SECRET", "BELFRY_WEBHOOK_ALLOW", "SIGTERM", "default belfry"}},
 		"an unknown flag":          {args: []string{"--colour"}, code: exitUsage, want: []string{"--colour", "--help"}},
 		"an argument":              {args: []string{"fast-io"}, code: exitUsage, want: []string{"fast-io", "--help"}},
 		"a drain that is no time":  {args: []string{"--drain=soon"}, code: exitUsage, want: []string{"drain"}},
 		"a pool that is not there": {vars: map[string]string{"BELFRY_POOL": "slow"}, code: exitRefused, want: []string{"BELFRY_POOL", "slow"}},
 		"slots below zero":         {args: []string{"--slots=-1"}, code: exitRefused, want: []string{"Slots", "-1"}},
+		"an address that is none":  {vars: map[string]string{"BELFRY_HEALTH": "8080"}, code: exitRefused, want: []string{"BELFRY_HEALTH", "8080"}},
 		"a key that cannot sign":   {vars: map[string]string{"BELFRY_WEBHOOK_SECRET": "hunter2"}, code: exitRefused, want: []string{"BELFRY_WEBHOOK_SECRET"}},
 	}
 	for name, row := range rows {

@@ -115,6 +115,12 @@ type entry struct {
 // picture is an image as its archive tells it.
 type picture struct {
 	layers []map[string]entry
+	blobs  []string          // where the layers are in the archive, and the configuration
+	names  map[string]string // what the index calls it
+	docker []struct {
+		Config           string
+		RepoTags, Layers []string
+	}
 	config struct {
 		Architecture, OS string
 		Config           struct {
@@ -132,6 +138,7 @@ func look(t *testing.T, archive []byte) picture {
 	type descriptor struct {
 		Digest, MediaType string
 		Size              int
+		Annotations       map[string]string
 	}
 	blob := func(d descriptor) []byte {
 		content := files["blobs/"+strings.Replace(d.Digest, ":", "/", 1)].content
@@ -155,7 +162,7 @@ func look(t *testing.T, archive []byte) picture {
 		t.Fatalf("%d images are in the archive, want 1 in an OCI layout", len(index.Manifests))
 	}
 	read(blob(index.Manifests[0]), &manifest)
-	var p picture
+	p := picture{names: index.Manifests[0].Annotations}
 	read(blob(manifest.Config), &p.config)
 	for _, layer := range manifest.Layers {
 		content, err := gzip.NewReader(bytes.NewReader(blob(layer)))
@@ -163,8 +170,25 @@ func look(t *testing.T, archive []byte) picture {
 			t.Fatalf("layer of type %s: %v", layer.MediaType, err)
 		}
 		p.layers = append(p.layers, untar(t, content))
+		p.blobs = append(p.blobs, "blobs/"+strings.Replace(layer.Digest, ":", "/", 1))
 	}
+	read(files["manifest.json"].content, &p.docker)
+	p.blobs = append(p.blobs, "blobs/"+strings.Replace(manifest.Config.Digest, ":", "/", 1))
 	return p
+}
+
+// An engine asks no layout what to load: the deployment's asset depends on it.
+func TestAnEngineLoadsTheSameImageUnderItsName(t *testing.T) {
+	long(t)
+	p := look(t, pack(t, built(t)))
+	if len(p.docker) != 1 || !slices.Equal(p.docker[0].RepoTags, []string{"belfry-worker:1.2.3"}) || !slices.Equal(append(p.docker[0].Layers, p.docker[0].Config), p.blobs) {
+		t.Errorf("docker would load %+v, the layout holds %v", p.docker, p.blobs)
+	}
+	for key, want := range map[string]string{"org.opencontainers.image.ref.name": "1.2.3", "io.containerd.image.name": "docker.io/library/belfry-worker:1.2.3"} {
+		if p.names[key] != want {
+			t.Errorf("the image is named %s by %s, want %s", p.names[key], key, want)
+		}
+	}
 }
 
 func TestTheImageIsTheWorkerAndItsRootsOfTrustAndNothingElse(t *testing.T) {
@@ -236,6 +260,7 @@ func TestWhatTheImageCouldNotRunIsNotPacked(t *testing.T) {
 	}{
 		"a binary for another processor": {[]string{"-worker", built(t), "-arch", other}, "not for " + other},
 		"a script":                       {[]string{"-worker", script, "-arch", runtime.GOARCH}, "no program for linux"},
+		"a version that is no tag":       {[]string{"-worker", built(t), "-arch", runtime.GOARCH, "-version", "1.2+x"}, "-version is"},
 		"no architecture":                {[]string{"-worker", script}, "choose amd64 or arm64"},
 		"a binary that is not there":     {[]string{"-worker", script + "s", "-arch", runtime.GOARCH}, "no such file"},
 	}

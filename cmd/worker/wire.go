@@ -22,8 +22,9 @@ import (
 const connections = 512
 
 // wire makes the worker out of the environment and the flags, and tells which
-// pools it serves. It makes no call.
-func wire(ctx context.Context, f flags, e assemble.Environment, log *slog.Logger) (*worker.Worker, []string, *otlp.Export, error) {
+// pools it serves. It makes no call; queues is an option of the client that
+// receives.
+func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs.Options), log *slog.Logger) (*worker.Worker, []string, *otlp.Export, error) {
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
@@ -37,7 +38,7 @@ func wire(ctx context.Context, f flags, e assemble.Environment, log *slog.Logger
 		return nil, nil, nil, fmt.Errorf("open the export of traces: %w", err)
 	}
 	settings.Tracer = traces.Spans()
-	belfry := assemble.New(assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws)}, settings)
+	belfry := assemble.New(assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws, queues)}, settings)
 	served := e.ServedPools(belfry.Settings.Pools)
 	var pools []worker.Pool
 	for _, p := range served {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
@@ -22,6 +21,9 @@ const (
 	stopSeconds = 120
 )
 
+// health is where a worker answers how it is: within its container alone.
+const health = "127.0.0.1:8080"
+
 // WorkerPool is a pool of container workers.
 type WorkerPool struct {
 	Role    awsiam.IRole // what the workers may
@@ -37,9 +39,9 @@ func NewWorkerPool(cluster awsecs.Cluster, network Network, i Installation, pool
 		Cpu: jsii.Number(pool.CPU), MemoryLimitMiB: jsii.Number(pool.MemoryMB), RuntimePlatform: i.platform()})
 	Accept(task, "AwsSolutions-ECS2", "The variables name things and hold no secret; the one secret is referred to.")
 	environment := i.Environment()
-	environment["BELFRY_POOL"] = &pool.Name
+	environment["BELFRY_POOL"], environment["BELFRY_HEALTH"] = &pool.Name, jsii.String(health)
 	task.AddContainer(jsii.String("worker"), &awsecs.ContainerDefinitionOptions{
-		Image: i.image(within), Command: jsii.Strings("--drain=" + drain), Environment: &environment, Secrets: i.secrets(within),
+		Image: i.image(), Command: jsii.Strings("--drain=" + drain), HealthCheck: healthCheck(), Environment: &environment, Secrets: i.secrets(within),
 		StopTimeout: seconds(stopSeconds), ReadonlyRootFilesystem: jsii.Bool(true), User: jsii.String("65532:65532"),
 		Logging: awsecs.LogDrivers_AwsLogs(&awsecs.AwsLogDriverProps{StreamPrefix: jsii.String("worker"), LogGroup: i.NewLogGroup(within, "/belfry/"+name)}),
 	})
@@ -73,18 +75,21 @@ func (i Installation) platform() *awsecs.RuntimePlatform {
 	return &awsecs.RuntimePlatform{CpuArchitecture: of, OperatingSystemFamily: awsecs.OperatingSystemFamily_LINUX()}
 }
 
-// image is the one that the settings name, or one made from the worker that was
-// built beside the functions.
-func (i Installation) image(scope constructs.Construct) awsecs.ContainerImage {
+// image is the one that the settings name, or the one that was packed beside the
+// functions. An engine is needed at deploy all the same: it loads and pushes it.
+func (i Installation) image() awsecs.ContainerImage {
 	if uri := i.Settings.Workers.Image; uri != "asset" {
 		return awsecs.ContainerImage_FromRegistry(&uri, nil)
 	}
-	of := awsecrassets.Platform_LINUX_ARM64()
-	if i.Settings.Architecture == "x86_64" {
-		of = awsecrassets.Platform_LINUX_AMD64()
-	}
-	return awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(scope, jsii.String("Image"),
-		&awsecrassets.DockerImageAssetProps{Directory: i.built("worker"), Platform: of}))
+	return awsecs.ContainerImage_FromTarball(jsii.String(*i.built("worker") + "/image.tar"))
+}
+
+// healthCheck lets the worker ask itself: its image holds nothing else to ask with.
+// One that gives no sign for two minutes while it is idle is replaced; one that
+// runs something is left alone.
+func healthCheck() *awsecs.HealthCheck {
+	return &awsecs.HealthCheck{Command: jsii.Strings("CMD", "/worker", "--health"), Interval: seconds(30), Timeout: seconds(5), Retries: jsii.Number(3),
+		StartPeriod: seconds(60)}
 }
 
 func (i Installation) secrets(scope constructs.Construct) *map[string]awsecs.Secret {

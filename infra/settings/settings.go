@@ -6,7 +6,7 @@ package settings
 // what it means.
 type Settings struct {
 	Profile       string   `yaml:"profile" one:"small large" doc:"Where every other key takes its value from that the file does not set."`
-	Prefix        string   `yaml:"prefix" form:"^[a-z][a-z0-9-]{0,31}$" doc:"Begins the names of everything that has one; installations in one account need prefixes of their own."`
+	Prefix        string   `yaml:"prefix" form:"^[a-z][a-z0-9]{0,31}$" doc:"Begins the names of everything that has one, up to the first hyphen; installations in one account need prefixes of their own."`
 	Shards        int      `yaml:"shards" least:"1" most:"4096" doc:"Shards of the first layout; read only while an installation has none."`
 	RestoreEpoch  int      `yaml:"restore_epoch" least:"0" most:"2147483647" doc:"How often the tables were restored from a backup. It must never go back."`
 	Types         []string `yaml:"types" doc:"The types that a job may have, at most 20. Figures are split by them, and each is a metric to pay for: docs/metrics.md."`
@@ -16,7 +16,7 @@ type Settings struct {
 	LogLevel      string   `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`
 	LogDays       int      `yaml:"log_days" one:"1 3 5 7 14 30 60 90 120 150 180 365 400 545 731 1827 3653" doc:"How many days logs are kept."`
 	Metrics       bool     `yaml:"metrics" doc:"Whether functions tell figures, and dashboard and alarms are made of them. CloudWatch charges for each metric: docs/metrics.md."`
-	TickEnabled   bool     `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, nothing new becomes due: for a restore."`
+	TickEnabled   bool     `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, it is neither started nor does it go on by itself, and nothing new becomes due: for a restore."`
 	PoolsFile     string   `yaml:"pools_file" empty:"the pools that ship" doc:"The file of pools, relative to the settings file."`
 
 	Tables    Tables    `yaml:"tables"`

@@ -76,6 +76,7 @@ func TestSettingsThatCannotBeDeployedAreRefused(t *testing.T) {
 		"a word in place of a number":           {"shards: many", "", "", "cannot unmarshal"},
 		"not YAML":                              {"a: [", "", "", "not YAML"},
 		"a prefix that begins no stack's name":  {"prefix: 1st", "", "prefix", "a-z"},
+		"a prefix that is another's and a pool": {"prefix: belfry-fast", "", "prefix", "[a-z0-9]{0,31}"},
 		"a prefix too long for names":           {"prefix: " + strings.Repeat("a", 33), "", "prefix", "{0,31}"},
 		"more shards than a layout has":         {"shards: 5000", "", "shards", "1 to 4096"},
 		"a processor that is none":              {"architecture: arm", "", "architecture", "arm64 or x86_64"},

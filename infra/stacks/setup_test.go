@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	}
 	built = dir
 	for _, file := range []string{"api/bootstrap", "tick/bootstrap", "scan/bootstrap", "work/bootstrap", "deadletter/bootstrap", "record/bootstrap", "archive/bootstrap",
-		"worker/worker", "worker/Dockerfile"} {
+		"worker/worker", "worker/image.tar"} {
 		path := filepath.Join(dir, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			panic(err)

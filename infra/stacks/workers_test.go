@@ -1,6 +1,7 @@
 package stacks_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -26,6 +27,27 @@ func TestAContainerWorkerIsToldItsPoolAndHasTimeToDrain(t *testing.T) {
 	}
 	if told["BELFRY_POOL"] != "long-running" || told["BELFRY_PREFIX"] != "belfry" || !strings.Contains(told["BELFRY_POOLS"], `"long-running"`) {
 		t.Errorf("the worker is told %v", told)
+	}
+}
+
+func TestTheImageIsTheOneThatWasPackedOrTheOneThatIsNamed(t *testing.T) {
+	for file, want := range map[string]string{
+		"profile: small": `dkr\.ecr\..*/cdk-hnb659fds-container-assets-.*:[0-9a-f]{64}"`, // pushed at deploy, into the repository of the CDK's bootstrap
+		"profile: small\nworkers: {image: \"ecr.example.com/belfry:1\"}": `^ecr\.example\.com/belfry:1$`,
+	} {
+		if image := installed(t, file).of(t, "AWS::ECS::TaskDefinition")[0].get("ContainerDefinitions.0.Image"); !regexp.MustCompile(want).MatchString(image) {
+			t.Errorf("%s: the image is %s, want %s", file, image, want)
+		}
+	}
+}
+
+func TestAWorkerThatGivesNoSignIsReplaced(t *testing.T) {
+	for _, task := range installed(t, "profile: small").of(t, "AWS::ECS::TaskDefinition") {
+		task.expect(t, map[string]string{"ContainerDefinitions.0.HealthCheck.Command": `["CMD","/worker","--health"]`, "ContainerDefinitions.0.HealthCheck.Interval": "30",
+			"ContainerDefinitions.0.HealthCheck.Retries": "3", "ContainerDefinitions.0.HealthCheck.Timeout": "5", "ContainerDefinitions.0.PortMappings": ""})
+		if told := task.get("ContainerDefinitions.0.Environment"); !strings.Contains(told, `{"Name":"BELFRY_HEALTH","Value":"127.0.0.1:8080"}`) {
+			t.Errorf("the worker is not told where to answer: %s", told)
+		}
 	}
 }
 

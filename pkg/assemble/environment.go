@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -39,6 +40,7 @@ type Environment struct {
 	Traces        otlp.Settings // by the variables of OpenTelemetry
 	Version       string
 	ArchiveBucket string // where transitions and audit entries are archived; empty = nowhere
+	Health        string // where a container worker answers how it is, host:port; empty = nowhere
 }
 
 // Variable is one variable of the environment.
@@ -56,8 +58,8 @@ type Variable struct {
 // Region, endpoints and credentials are the SDK's own variables, and traces are
 // set by those of OpenTelemetry.
 var Variables = []Variable{
-	{Name: "BELFRY_PREFIX", Default: "belfry", Bound: "1 to 32 of a-z, 0-9 and -, beginning with a letter or digit",
-		Meaning: "Begins the names of the installation's tables and queues.", read: readPrefix},
+	{Name: "BELFRY_PREFIX", Default: "belfry", Bound: "1 to 32 of a-z and 0-9",
+		Meaning: "Begins the names of the installation's tables and queues, up to the first hyphen.", read: readPrefix},
 	{Name: "BELFRY_SHARDS", Default: "256", Bound: "1 to " + strconv.Itoa(MostShards),
 		Meaning: "Shards of the first layout; read only while an installation has none.", read: readShards},
 	{Name: "BELFRY_RESTORE_EPOCH", Default: "0", Bound: "0 to 2147483647",
@@ -82,6 +84,8 @@ var Variables = []Variable{
 		Meaning: "What the API's health answers as its version.", read: readVersion},
 	{Name: "BELFRY_ARCHIVE_BUCKET", Bound: "the name of an S3 bucket",
 		Meaning: "Where the function archive keeps transitions and audit entries (docs/archive.md); nothing else reads it, and `belfry dev` keeps no archive.", read: readArchiveBucket},
+	{Name: "BELFRY_HEALTH", Bound: "an address and a port, such as 127.0.0.1:8080 or :8080",
+		Meaning: "Where a container worker answers /healthz and /readyz, and where `worker --health` asks it; absent: nowhere.", read: readHealth},
 }
 
 // ReadEnvironment reads the variables through lookup, os.LookupEnv in a main. An
@@ -134,7 +138,9 @@ func (e Environment) ServedPools(all dispatch.Pools) dispatch.Pools {
 	return all
 }
 
-var prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+// prefixForm has no hyphen: the first one in a name ends the prefix. With it the
+// pool a-b of the installation belfry and the pool b of belfry-a would be one queue.
+var prefixForm = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
 
 func readPrefix(e *Environment, value string) error {
 	if !prefixForm.MatchString(value) {
@@ -264,5 +270,20 @@ func readArchiveBucket(e *Environment, value string) error {
 		return errors.New("is no bucket's name")
 	}
 	e.ArchiveBucket = value
+	return nil
+}
+
+func readHealth(e *Environment, value string) error {
+	host, port, err := net.SplitHostPort(value)
+	if err != nil {
+		return errors.New("is no address with a port")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return errors.New("has a port that is none")
+	}
+	if _, err := netip.ParseAddr(host); host != "" && host != "localhost" && err != nil {
+		return errors.New("has a host that is no address of this machine")
+	}
+	e.Health = value
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -114,7 +115,9 @@ func runAsNobody(t *testing.T, pid int, root string) {
 // container is a worker that runs out of its image.
 type container struct {
 	*exec.Cmd
+	image picture
 	root  string
+	vars  map[string]string
 	out   bytes.Buffer
 	ended chan error
 }
@@ -124,18 +127,39 @@ type container struct {
 func contain(t *testing.T) *container {
 	t.Helper()
 	p := look(t, pack(t, built(t)))
-	c := &container{root: unpack(t, p), ended: make(chan error, 1)}
-	vars := map[string]string{"BELFRY_POOL": "fast-io", "BELFRY_WEBHOOK_ALLOW": "127.0.0.1"}
+	c := &container{image: p, root: unpack(t, p), ended: make(chan error, 1)}
+	c.vars = map[string]string{"BELFRY_POOL": "fast-io", "BELFRY_WEBHOOK_ALLOW": "127.0.0.1", "BELFRY_HEALTH": freePort(t)}
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
-		vars[name] = os.Getenv(name)
+		c.vars[name] = os.Getenv(name)
 	}
-	c.Cmd = confined(c.root, p, vars, "--drain=100s")
+	c.Cmd = confined(c.root, p, c.vars, "--drain=100s")
 	c.Stdout, c.Stderr = &c.out, &c.out
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() { c.ended <- c.Wait() }()
 	return c
+}
+
+// well runs the health check of the task definition in the container, and expects
+// it to end well and to say the state.
+func (c *container) well(t *testing.T, state string) {
+	t.Helper()
+	said, err := confined(c.root, c.image, c.vars, "--health").CombinedOutput()
+	if err != nil || !strings.Contains(string(said), `"state":"`+state+`"`) {
+		t.Errorf("its health check ends with %v: %s; want %s", err, said, state)
+	}
+}
+
+// ready is what it answers to whoever would send it work.
+func (c *container) ready(t *testing.T) int {
+	t.Helper()
+	answer, err := http.Get("http://" + c.vars["BELFRY_HEALTH"] + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
 }
 
 func TestTheImageRunsWhatIsQueuedReadOnlyAsNobodyAndDrainsAtSIGTERM(t *testing.T) {
@@ -159,14 +183,22 @@ func TestTheImageRunsWhatIsQueuedReadOnlyAsNobodyAndDrainsAtSIGTERM(t *testing.T
 	worker := contain(t)
 	before := holds(t, worker.root)
 	select {
-	case <-called: // it is healthy: it takes what is queued, and reaches out
+	case <-called: // it takes what is queued, and reaches out
 	case err := <-worker.ended:
 		t.Fatalf("it ended by itself: %v\n%s", err, worker.out.String())
 	}
 	runAsNobody(t, worker.Process.Pid, worker.root)
+	worker.well(t, stateOK)
+	if code := worker.ready(t); code != http.StatusOK {
+		t.Errorf("at work it answers %d to whether it takes messages, want 200", code)
+	}
 	if err := worker.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
+	for worker.ready(t) == http.StatusOK { // the signal is on its way
+		runtime.Gosched()
+	}
+	worker.well(t, stateDraining)
 	close(answer)
 	if err := <-worker.ended; err != nil {
 		t.Fatalf("told to stop it ended with %v, want 0 after the running attempt\n%s", err, worker.out.String())
