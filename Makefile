@@ -43,6 +43,7 @@ unit: ## The short tests (under a minute with a warm cache); PKG=./pkg/job/... n
 
 lint: need-lint ## Walls between rooms, clock ban, file and function length, and the usual linters
 	$(LINT) run --allow-parallel-runners ./... $(SELF)
+	$(LINT) run --allow-parallel-runners --build-tags=stack ./localstack
 	cd .ci/image && ../../$(LINT) run --allow-parallel-runners -c ../../.golangci.yml ./...
 
 fmt: need-lint ## Format every Go file

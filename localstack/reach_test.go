@@ -4,10 +4,12 @@ package localstack
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +39,7 @@ func deployedAPI(t *testing.T) *client.Client {
 	}
 	keys := credentials.NewStaticCredentialsProvider(told(t, "AWS_ACCESS_KEY_ID"), told(t, "AWS_SECRET_ACCESS_KEY"), "")
 	api, err := client.New(client.Options{
-		BaseURL: told(t, "BELFRY_STACK_URL"),
+		BaseURL: deployedURL(t),
 		HTTP: &http.Client{Timeout: 40 * time.Second, Transport: &signing.Transport{Service: signing.APIGateway, Region: told(t, "AWS_REGION"), Credentials: keys,
 			Now: time.Now, Under: &http.Transport{DialContext: dialing(endpoint.Host)}}},
 		Wait: func(ctx context.Context, d time.Duration) error {
@@ -53,6 +55,16 @@ func deployedAPI(t *testing.T) *client.Client {
 		t.Fatal(err)
 	}
 	return api
+}
+
+// deployedURL is the address of the API as the last deployment told it.
+func deployedURL(t *testing.T) string {
+	t.Helper()
+	var outputs map[string]map[string]string
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(told(t, "BELFRY_STACK_ROOM"), "outputs.json"))), &outputs); err != nil {
+		t.Fatal(err)
+	}
+	return outputs["belfry-api"]["Url"]
 }
 
 // dialing reaches the emulator under the names that it gives to APIs, which no

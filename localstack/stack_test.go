@@ -34,7 +34,7 @@ type town struct {
 func TestWhatWasDeployedRunsJobs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience+4*time.Minute)
 	defer cancel()
-	w := town{T: t, api: deployedAPI(t), receiver: newReceiver(t), suffix: time.Now().UTC().Format("-20060102t150405")}
+	w := newTown(t)
 	health, err := w.api.Health(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +68,11 @@ func TestWhatWasDeployedRunsJobs(t *testing.T) {
 	t.Run("a killed container worker's execution is taken over under a higher token", func(t *testing.T) { w.on(t).takenOver(ctx) })
 	t.Run("a changed template is deployed while a job runs", func(t *testing.T) { w.on(t).redeployed(ctx) })
 	t.Run("what the minute's tick makes runs in time, and nothing was lost on the way", func(t *testing.T) { w.on(t).keptTicking(ctx, log) })
+}
+
+func newTown(t *testing.T) town {
+	t.Helper()
+	return town{T: t, api: deployedAPI(t), receiver: newReceiver(t), suffix: time.Now().UTC().Format("-20060102t150405")}
 }
 
 func (w town) on(t *testing.T) town {

@@ -5,12 +5,8 @@ package localstack
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"testing"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
@@ -41,21 +37,27 @@ func (w town) keptTicking(ctx context.Context, name string) {
 // two ticks. The first tick may follow the put at once; it then does not count.
 const apart = 10 * time.Second
 
-// redeployed deploys the stacks again with another version, as an operator does.
-func (w town) redeployed(ctx context.Context) {
+// step carries out one of the steps that an operator has.
+func (w town) step(ctx context.Context, name string, environment ...string) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	version := "redeployed" + w.suffix
 	var said bytes.Buffer
-	deploy := exec.CommandContext(ctx, "./stack", "deploy")
-	deploy.Env = append(os.Environ(), "VERSION="+version)
-	deploy.Stdout, deploy.Stderr = &said, &said
-	deploy.Cancel = func() error { return deploy.Process.Signal(os.Interrupt) }
-	deploy.WaitDelay = 30 * time.Second
-	if err := deploy.Run(); err != nil {
-		w.Fatalf("deploy again: %v\n%s", err, said.String())
+	step := exec.CommandContext(ctx, "./stack", name)
+	step.Env = append(os.Environ(), environment...)
+	step.Stdout, step.Stderr = &said, &said
+	step.Cancel = func() error { return step.Process.Signal(os.Interrupt) }
+	step.WaitDelay = 30 * time.Second
+	if err := step.Run(); err != nil {
+		w.Fatalf("%s: %v\n%s", name, err, said.String())
 	}
+}
+
+// redeployed deploys the stacks again with another version.
+func (w town) redeployed(ctx context.Context) {
+	w.Helper()
+	version := "redeployed" + w.suffix
+	w.step(ctx, "deploy", "VERSION="+version)
 	w.until(ctx, "the API answers as "+version, func() bool {
 		health, err := w.api.Health(ctx)
 		return err == nil && health.Version == version
@@ -74,6 +76,7 @@ func (w town) takenOver(ctx context.Context) {
 	}
 	first := w.worker()
 	w.until(ctx, "the first worker takes "+run.ID, func() bool { return len(w.receiver.of(name)[run.ID]) > 0 })
+	first.well(w.T)
 	second := w.worker()
 	if err := first.Process.Kill(); err != nil {
 		w.Fatal(err)
@@ -95,72 +98,5 @@ func (w town) takenOver(ctx context.Context) {
 	if got[1].token <= got[0].token || got[1].key != got[0].key || e.FencingToken == nil || *e.FencingToken != got[1].token {
 		w.Errorf("taken over as %+v after %+v; want a higher token, under which it was settled, and the same key", got[1], got[0])
 	}
-	_ = second
-}
-
-// worker starts the container worker as the task definition of its pool says.
-func (w town) worker() *exec.Cmd {
-	w.Helper()
-	container := containerOf(w.T, filepath.Join(told(w.T, "BELFRY_STACK_ROOM"), "assembly", "belfry-workers.template.json"))
-	command := exec.Command(filepath.Join("..", "build", "worker", "worker"), container.Command...)
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
-		command.Env = append(command.Env, name+"="+told(w.T, name))
-	}
-	command.Env = append(command.Env, "AWS_ENDPOINT_URL="+told(w.T, "BELFRY_STACK_ENDPOINT"))
-	for _, v := range container.Environment {
-		command.Env = append(command.Env, v.Name+"="+v.Value)
-	}
-	var said bytes.Buffer
-	command.Stdout, command.Stderr = &said, &said
-	if err := command.Start(); err != nil {
-		w.Fatal(err)
-	}
-	t := w.T
-	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-		if t.Failed() {
-			t.Logf("a worker said:\n%s", said.String())
-		}
-	})
-	return command
-}
-
-// container is what a task definition says of its only one.
-type container struct {
-	Command     []string
-	Environment []struct{ Name, Value string }
-}
-
-func containerOf(t *testing.T, template string) container {
-	t.Helper()
-	text, err := os.ReadFile(template)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stack struct {
-		Resources map[string]struct {
-			Type       string
-			Properties json.RawMessage
-		}
-	}
-	if err := json.Unmarshal(text, &stack); err != nil {
-		t.Fatal(err)
-	}
-	for id, resource := range stack.Resources {
-		if resource.Type != "AWS::ECS::TaskDefinition" || !strings.Contains(string(resource.Properties), "long-running") {
-			continue
-		}
-		var task struct{ ContainerDefinitions []json.RawMessage }
-		if err := json.Unmarshal(resource.Properties, &task); err != nil || len(task.ContainerDefinitions) != 1 {
-			t.Fatalf("%s: %v, %d containers; want one", id, err, len(task.ContainerDefinitions))
-		}
-		var only container
-		if err := json.Unmarshal(task.ContainerDefinitions[0], &only); err != nil {
-			t.Fatalf("%s tells its worker what only an account can resolve: %v", id, err)
-		}
-		return only
-	}
-	t.Fatalf("%s has no task definition of the pool long-running", template)
-	return container{}
+	second.well(w.T)
 }

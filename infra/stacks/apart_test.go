@@ -39,3 +39,24 @@ func TestEveryNameSaysUpToItsFirstHyphenWhoseItIs(t *testing.T) {
 		t.Errorf("%d names were looked at: the list of properties has gone blind", named)
 	}
 }
+
+// What stays behind under a name of its own is in the way of the next deployment,
+// unless that may take it over: only data is worth that.
+func TestOnlyWhatHoldsDataStaysBehindUnderItsName(t *testing.T) {
+	for _, profile := range []string{"small", "large"} {
+		for stack, template := range installed(t, "profile: "+profile) {
+			for _, r := range template.Resources {
+				holds := r.Type == "AWS::DynamoDB::Table" || r.Type == "AWS::SQS::Queue" && stack == "data" || r.Type == "AWS::S3::Bucket"
+				kept := r.Deletion == "Retain"
+				if holds && !kept {
+					t.Errorf("%s: %s %s goes with its stack", stack, r.Type, r.ID)
+				}
+				for property, value := range r.Properties {
+					if name, literal := value.(string); literal && kept && !holds && slices.Contains(ofAnAccount, property) {
+						t.Errorf("%s: %s %s stays behind as %s", stack, r.Type, r.ID, name)
+					}
+				}
+			}
+		}
+	}
+}
