@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-scheduler/belfry/cmd/belfry/jobfile"
 	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 // atOnce is how many jobs an apply sends side by side.
@@ -149,9 +150,27 @@ func (a *app) showApplied(answer applyAnswer) {
 		t.row(j.Action, j.Job, a.nextText(j), changeText(j.PutResult))
 	}
 	t.write(a.out)
+	for _, j := range answer.Jobs {
+		a.warn(j.Job, j.Warnings)
+	}
+	a.warn("", crowdOf(answer.Jobs))
 	if answer.DryRun {
 		fmt.Fprintf(a.out, "dry run: %d of %d jobs would change, nothing was written\n", answer.Changes, len(answer.Jobs))
 	}
+}
+
+// crowdOf warns when many of the jobs that were applied fall due at once.
+func crowdOf(jobs []applied) []client.Warning {
+	var nexts []time.Time
+	for _, j := range jobs {
+		if !j.NextFireAt.IsZero() {
+			nexts = append(nexts, j.NextFireAt.Time)
+		}
+	}
+	if w, warned := schedule.Crowd(nexts); warned {
+		return []client.Warning{client.Warning(w)}
+	}
+	return nil
 }
 
 // nextText is the job's next time on its own wall clock, or why it has none.

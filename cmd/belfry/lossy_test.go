@@ -17,7 +17,7 @@ func TestAnAnswerThatCouldNotBeWrittenIsAFailure(t *testing.T) {
 	rows := map[string][]string{
 		"text":  {"version"},
 		"JSON":  {"version", "--json"},
-		"times": {"schedule", "next", "@daily"},
+		"times": {"schedule", "next", "@daily", "--zone", "UTC"},
 		"help":  {"jobs", "--help"},
 	}
 	for name, args := range rows {

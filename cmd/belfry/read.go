@@ -27,7 +27,7 @@ func (a *app) readJobs(c *cobra.Command, names []string) ([]jobfile.Entry, error
 		if err != nil {
 			return nil, err
 		}
-		found, err := jobfile.Parse(shown, data)
+		found, err := jobfile.Parse(shown, data, a.now())
 		var wrong jobfile.Faults
 		if errors.As(err, &wrong) {
 			faults = append(faults, wrong...)

@@ -77,7 +77,9 @@ func (a *app) previewSchedule(c *cobra.Command, f scheduleFlags, args []string) 
 	if err != nil {
 		return err
 	}
-	fires := client.Fires{Items: []client.Fire{}, Description: plan.Describe(), Zone: plan.Location().String()}
+	compiled := plan.Schedule()
+	fires := client.Fires{Items: []client.Fire{}, Description: plan.DescribeAt(after), Zone: plan.Location().String(),
+		Gap: compiled.Gap, Overlap: compiled.Overlap, Warnings: warningsOf(asked)}
 	for _, fire := range plan.Preview(after, f.count) {
 		fires.Items = append(fires.Items, client.Fire{At: client.At(fire.At), Local: fire.Local + " " + fire.Offset, Note: client.Text(fire.Mark)})
 	}
@@ -126,7 +128,27 @@ func (a *app) afterFlag(c *cobra.Command, after string, count int) (time.Time, e
 	return schedule.ParseTime("after", after)
 }
 
+func warningsOf(written job.Schedule) []client.Warning {
+	warnings := []client.Warning{}
+	for _, w := range schedule.Lint(written) {
+		warnings = append(warnings, client.Warning(w))
+	}
+	return warnings
+}
+
+// warn shows warnings on stderr, where they are in nobody's way. of names what
+// they are about, if there is more than one.
+func (a *app) warn(of string, warnings []client.Warning) {
+	if of != "" {
+		of += ": "
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(a.err, "warning: %s%s: %s\n  %s\n", of, safe(w.Field), safe(w.Message), safe(w.Fix))
+	}
+}
+
 func (a *app) showFires(f client.Fires) {
+	a.warn("", f.Warnings)
 	if f.Description != "" {
 		fmt.Fprintf(a.out, "%s\n", safe(f.Description))
 	}

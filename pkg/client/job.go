@@ -33,21 +33,33 @@ type PutResult struct {
 	NextFireAt Time      `json:"next_fire_at" nullable:"true" format:"date-time"`
 	Appear     []Time    `json:"appear" nullable:"false" doc:"Coming scheduled times that the change adds, the first 20 compared"`
 	Vanish     []Time    `json:"vanish" nullable:"false" doc:"Coming scheduled times that the change takes away"`
+	Warnings   []Warning `json:"warnings" nullable:"false" doc:"What the schedule probably does not mean; nothing is refused for it"`
+}
+
+// Warning says what a schedule probably does not mean.
+type Warning struct {
+	Code    string `json:"code" doc:"Stable name" example:"UNEVEN_STEP"`
+	Field   string `json:"field" doc:"Of the schedule, or of the expression"`
+	Message string `json:"message" doc:"What will happen"`
+	Fix     string `json:"fix" doc:"What to write if that is not meant"`
 }
 
 // Fire is one coming scheduled time.
 type Fire struct {
 	At    Time   `json:"at" format:"date-time"`
 	Local string `json:"local" example:"2026-03-29 03:00:00 +02:00" doc:"The same instant on the schedule's wall clock, with its offset"`
-	Note  Text   `json:"note" nullable:"true" doc:"What a change of clocks did to this time, in words; null = nothing"`
+	Note  Text   `json:"note" nullable:"true" doc:"What became of this time, or of those before it, in words: changes of clocks, times left out; null = nothing"`
 }
 
 // Fires answers which times a schedule has next.
 type Fires struct {
-	Items       []Fire `json:"items" nullable:"false"`
-	Exhausted   bool   `json:"exhausted" doc:"True when fewer times exist than were asked for"`
-	Description string `json:"description" doc:"The schedule in words"`
-	Zone        string `json:"zone" doc:"The zone whose wall clock it follows"`
+	Items       []Fire            `json:"items" nullable:"false"`
+	Exhausted   bool              `json:"exhausted" doc:"True when fewer times exist than were asked for"`
+	Description string            `json:"description" doc:"The schedule in words, with the next changes of clocks that touch it"`
+	Zone        string            `json:"zone" doc:"The zone whose wall clock it follows"`
+	Gap         job.GapPolicy     `json:"gap,omitempty" enum:"SKIP,SHIFT_FORWARD" doc:"What becomes of a wall-clock time that does not exist, as given or by default; cron only"`
+	Overlap     job.OverlapPolicy `json:"overlap,omitempty" enum:"FIRST,SECOND,BOTH" doc:"What becomes of one that exists twice, as given or by default; cron only"`
+	Warnings    []Warning         `json:"warnings" nullable:"false" doc:"What the schedule probably does not mean"`
 }
 
 // Page is one page of a list. NextCursor is null on the last page.

@@ -99,7 +99,7 @@ func (a *api) putJob(ctx context.Context, in *putInput) (*putOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: showPut(result, a.control.Clock.Now(), in.DryRun)}
+	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: showPut(result, request.Definition.Schedule, a.control.Clock.Now(), in.DryRun)}
 	if result.Action == control.Created && !in.DryRun {
 		out.Status = http.StatusCreated
 	}
@@ -185,5 +185,8 @@ func (a *api) nextFires(ctx context.Context, in *nextInput) (*firesOutput, error
 	if err != nil {
 		return nil, err
 	}
-	return &firesOutput{Body: showFires(compiled, fires, in.Count)}, nil
+	if after.IsZero() {
+		after = a.control.Clock.Now()
+	}
+	return &firesOutput{Body: showFires(compiled, view.Head.Schedule, fires, after, in.Count)}, nil
 }

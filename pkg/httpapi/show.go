@@ -38,10 +38,18 @@ func showJob(h *job.Head, now time.Time) client.Job {
 	}
 }
 
-func showPut(r control.PutResult, now time.Time, dryRun bool) client.PutResult {
+func showPut(r control.PutResult, written job.Schedule, now time.Time, dryRun bool) client.PutResult {
 	shown := showJob(r.Head, now)
 	return client.PutResult{Action: string(r.Action), DryRun: dryRun, Job: shown.Job, State: shown.State, Revision: shown.Revision,
-		NextFireAt: shown.NextFireAt, Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish)}
+		NextFireAt: shown.NextFireAt, Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish), Warnings: showWarnings(written)}
+}
+
+func showWarnings(written job.Schedule) []client.Warning {
+	shown := []client.Warning{}
+	for _, w := range schedule.Lint(written) {
+		shown = append(shown, client.Warning(w))
+	}
+	return shown
 }
 
 func showTimes(list []time.Time) []client.Time {
@@ -52,8 +60,12 @@ func showTimes(list []time.Time) []client.Time {
 	return shown
 }
 
-func showFires(p *schedule.Plan, fires []schedule.Fire, asked int) client.Fires {
-	shown := client.Fires{Items: make([]client.Fire, len(fires)), Exhausted: len(fires) < asked, Description: p.Describe(), Zone: p.Location().String()}
+// showFires is a preview as people read it. written is the schedule before
+// defaults were filled in.
+func showFires(p *schedule.Plan, written job.Schedule, fires []schedule.Fire, after time.Time, asked int) client.Fires {
+	compiled := p.Schedule()
+	shown := client.Fires{Items: make([]client.Fire, len(fires)), Exhausted: len(fires) < asked, Description: p.DescribeAt(after), Zone: p.Location().String(),
+		Gap: compiled.Gap, Overlap: compiled.Overlap, Warnings: showWarnings(written)}
 	for i, f := range fires {
 		shown.Items[i] = client.Fire{At: client.At(f.At), Local: f.Local + " " + f.Offset, Note: client.Text(f.Mark)}
 	}

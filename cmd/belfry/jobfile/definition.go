@@ -1,8 +1,6 @@
 package jobfile
 
 import (
-	"time"
-
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -125,7 +123,7 @@ func (r *reader) check(e *Entry) {
 	if job.CodeOf(broken) == job.CodeScheduleInvalid {
 		return
 	}
-	if _, err := schedule.Compile(d.Schedule, time.Time{}); err != nil && !sameFault(broken, err) {
+	if _, err := schedule.Compile(d.Schedule, r.now); err != nil && !sameFault(broken, err) {
 		r.refuseEntry(e, err)
 	}
 }

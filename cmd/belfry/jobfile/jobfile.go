@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
@@ -81,9 +82,9 @@ func (f Faults) Error() string {
 }
 
 // Parse reads the jobs of one file. With a file that has faults it returns them
-// all as Faults, and no jobs.
-func Parse(file string, data []byte) ([]Entry, error) {
-	r := &reader{file: file, budget: maxNodes}
+// all as Faults, and no jobs. Faults that show coming times show those after now.
+func Parse(file string, data []byte, now time.Time) ([]Entry, error) {
+	r := &reader{file: file, budget: maxNodes, now: now}
 	entries := r.read(data)
 	for i := range entries {
 		if entries[i].sound {

@@ -12,6 +12,9 @@ import (
 
 const every = "schedule: {every: 10s}\ntarget: {log: {}}\n"
 
+// today is when the files are read.
+var today = time.Date(2026, 7, 12, 12, 0, 0, 0, time.UTC)
+
 func TestAWholeJobIsReadAsWritten(t *testing.T) {
 	entries, err := Parse("jobs.yaml", []byte(`# comment
 job: nightly
@@ -43,7 +46,7 @@ misfire: {policy: FIRE_ONCE, window: 2d, max: 10, tolerance: 5s}
 labels: {team: data}
 description: every night
 paused: true
-`))
+`), today)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +95,7 @@ func TestJobsStandInDocumentsAndInLists(t *testing.T) {
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
-			entries, err := Parse("jobs.yaml", []byte(row.file))
+			entries, err := Parse("jobs.yaml", []byte(row.file), today)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +122,7 @@ func oneLine(n int) string {
 
 func TestNumbersOfAPayloadKeepTheirDigits(t *testing.T) {
 	const payload = `[12345678901234567890123,-98765432109876543210,9007199254740993,0.10,1e3,"12345678901234567890123"]`
-	entries, err := Parse("jobs.yaml", []byte("job: a\n"+every+"payload: "+payload+"\n"))
+	entries, err := Parse("jobs.yaml", []byte("job: a\n"+every+"payload: "+payload+"\n"), today)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +132,7 @@ func TestNumbersOfAPayloadKeepTheirDigits(t *testing.T) {
 }
 
 func TestAMisfireMayBeItsPolicyAlone(t *testing.T) {
-	entries, err := Parse("jobs.yaml", []byte("job: a\nmisfire: SKIP\n"+every))
+	entries, err := Parse("jobs.yaml", []byte("job: a\nmisfire: SKIP\n"+every), today)
 	if err != nil || entries[0].Definition.Misfire == nil || entries[0].Definition.Misfire.Policy != job.MisfireSkip {
 		t.Errorf("%v %+v", err, entries)
 	}
@@ -187,7 +190,7 @@ var faulty = []struct {
 func TestAFileIsRefusedWithTheLine(t *testing.T) {
 	for _, row := range faulty {
 		t.Run(row.name, func(t *testing.T) {
-			entries, err := Parse("jobs.yaml", []byte(row.file))
+			entries, err := Parse("jobs.yaml", []byte(row.file), today)
 			var faults Faults
 			if !errors.As(err, &faults) || entries != nil {
 				t.Fatalf("got %v, %v", entries, err)
@@ -212,17 +215,17 @@ func itoa(n int) string {
 }
 
 func TestAMisspelledKeyIsToldTheNearOne(t *testing.T) {
-	_, err := Parse("jobs.yaml", []byte("job: a\nschedul: {every: 10s}\ntarget: {log: {}}\n"))
+	_, err := Parse("jobs.yaml", []byte("job: a\nschedul: {every: 10s}\ntarget: {log: {}}\n"), today)
 	if err == nil || !strings.Contains(err.Error(), "did you mean schedule?") {
 		t.Error(err)
 	}
 	for _, far := range []string{"foo", "bb", "x"} {
-		_, err = Parse("jobs.yaml", []byte("job: a\n"+every+far+": 1\n"))
+		_, err = Parse("jobs.yaml", []byte("job: a\n"+every+far+": 1\n"), today)
 		if err == nil || strings.Contains(err.Error(), "did you mean") {
 			t.Errorf("%s: %v", far, err)
 		}
 	}
-	_, err = Parse("jobs.yaml", []byte("job: a\nschedule:\n  cron: */5 * * * *\n"))
+	_, err = Parse("jobs.yaml", []byte("job: a\nschedule:\n  cron: */5 * * * *\n"), today)
 	if err == nil || !strings.Contains(err.Error(), "in quotes") {
 		t.Error(err)
 	}
@@ -235,18 +238,18 @@ func TestWhatIsMissingIsNotSaidToBeTooMuch(t *testing.T) {
 		"job: a\nschedule: {every: 1s}\n":                                        "add one of webhook, log and handler",
 		"job: a\nschedule: {every: 1s}\ntarget: {log: {}, handler: {name: h}}\n": "keep one of webhook, log and handler",
 	} {
-		if _, err := Parse("jobs.yaml", []byte(file)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse("jobs.yaml", []byte(file), today); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", file, err, want)
 		}
 	}
 }
 
 func TestNamesAreUniqueOverAllFiles(t *testing.T) {
-	first, err := Parse("a.yaml", []byte("job: a\n"+every+"---\njob: b\n"+every))
+	first, err := Parse("a.yaml", []byte("job: a\n"+every+"---\njob: b\n"+every), today)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Parse("b.yaml", []byte("\njob: a\n"+every))
+	second, err := Parse("b.yaml", []byte("\njob: a\n"+every), today)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +290,7 @@ func TestHostileFilesAreRefusedInBoundedTimeAndSpace(t *testing.T) {
 	}
 	for name, file := range rows {
 		t.Run(name, func(t *testing.T) {
-			entries, err := Parse("jobs.yaml", []byte(file))
+			entries, err := Parse("jobs.yaml", []byte(file), today)
 			if err == nil {
 				t.Errorf("it was taken: %d jobs", len(entries))
 			}
@@ -312,7 +315,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("job: 'a'\nschedule:\n  cron: */5 * * * *\n"))
 	f.Add([]byte("%YAML 1.2\n---\n\"job\": |-\n  x\n...\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := Parse("f", data)
+		entries, err := Parse("f", data, today)
 		if err != nil && len(entries) > 0 {
 			t.Error("jobs came with an error")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -22,6 +23,7 @@ type reader struct {
 	file    string
 	faults  Faults
 	budget  int // values that may still be read
+	now     time.Time
 	depth   int
 	spent   bool // the budget's end has been told
 	lines   map[string]int
