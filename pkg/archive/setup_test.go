@@ -84,6 +84,9 @@ func unpack(t *testing.T, packed []byte) []map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !reader.ModTime.IsZero() {
+		t.Errorf("the object is packed with the time %v, so that a second delivery has other bytes", reader.ModTime)
+	}
 	text, err := io.ReadAll(reader)
 	if err != nil {
 		t.Fatal(err)

@@ -16,11 +16,8 @@ func (c *change) unread(why error) Row {
 	at := c.Change.ApproximateCreationDateTime.Time
 	u := unread{ID: c.id(0), Schema: job.Schema, At: instant(at), Item: pk + " " + c.key(store.SortKey), Event: c.EventName,
 		Why: job.Shorten(why.Error()), Before: written(c.before), After: written(c.after)}
-	if size := len(u.Before) + len(u.After); size > mostLine {
-		u.Before, u.After, u.Bytes = "", "", size
-	}
 	row := c.row(Unread, u.ID, tenant, at, u)
-	if len(row.Line) > mostLine { // by what JSON adds to it
+	if len(row.Line) > mostLine {
 		u.Bytes = len(u.Before) + len(u.After)
 		u.Before, u.After = "", ""
 		row.Line = line(u)

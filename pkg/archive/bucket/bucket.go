@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
@@ -43,8 +44,8 @@ func New(c aws.Config, name string) *Bucket {
 }
 
 // Put stores an object where none of its name is; one that is there stays, which
-// is no error. The digest that goes along lets S3 refuse what arrives damaged,
-// and a bucket that locks its objects wants one.
+// is no error. The digest that goes along lets S3 refuse what arrives damaged; a
+// bucket that locks its objects stores none without the name of its algorithm.
 //
 // Requires: no object of the name, or one whose newest version is deleted.
 // Writes: the object. Loses when: it is there: an earlier delivery's, or our own
@@ -54,7 +55,8 @@ func (b *Bucket) Put(ctx context.Context, name string, content []byte) error {
 	defer cancel()
 	digest := sha256.Sum256(content)
 	_, err := b.client.PutObject(within, &s3.PutObjectInput{Bucket: &b.name, Key: &name, Body: bytes.NewReader(content), IfNoneMatch: aws.String("*"),
-		ContentType: aws.String("application/gzip"), ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(digest[:]))})
+		ContentType: aws.String("application/gzip"), ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
+		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(digest[:]))})
 	var answer *smithyhttp.ResponseError
 	if errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
 		return nil

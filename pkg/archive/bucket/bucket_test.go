@@ -113,6 +113,9 @@ func TestARequestNamesTheBucketAndMayReplaceNothing(t *testing.T) {
 		if got := r.Header.Get("If-None-Match"); got != "*" {
 			t.Errorf("the put is on condition %q", got)
 		}
+		if got := r.Header.Get("X-Amz-Sdk-Checksum-Algorithm"); got != "SHA256" {
+			t.Errorf("the digest is by %q, and a bucket that locks wants to be told", got)
+		}
 		if got := r.Header.Get("X-Amz-Checksum-Sha256"); got != base64.StdEncoding.EncodeToString(digest[:]) || s.bodies[0] != "packed" {
 			t.Errorf("digest %q of %q", got, s.bodies[0])
 		}
