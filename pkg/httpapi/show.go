@@ -78,7 +78,7 @@ var kindWords = map[job.Kind]string{job.KindScheduled: "scheduled", job.KindManu
 // ready.
 func showExecution(e *job.Execution, now time.Time) client.Execution {
 	shown := client.Execution{
-		ID: e.ID(), Job: e.Job, Kind: kindWords[e.Kind], ScheduledAt: client.At(e.ScheduledAt), Status: e.Status, Ready: ready(e, now),
+		ID: e.ID(), Job: e.Job, Kind: kindWords[e.Kind], ScheduledAt: client.At(e.ScheduledAt), CoversFrom: client.At(e.Covers), Status: e.Status, Ready: ready(e, now),
 		Attempt: e.Attempt, Lost: e.Lost, Revision: e.Revision, Pool: e.Pool,
 		CreatedAt: client.At(e.CreatedAt), AvailableAt: client.At(e.AvailableAt), StartedAt: client.At(e.StartedAt), FinishedAt: client.At(e.FinishedAt),
 		FencingToken: token(e.Attempt, e.FencingToken), Reason: client.Text(e.Reason), ReasonText: client.Text(lifecycle.Sentence(e.Reason)),

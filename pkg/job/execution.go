@@ -83,6 +83,7 @@ type Execution struct {
 	Cancel       *Cancel
 	Wake         Wake
 	Range        *Range
+	Covers       time.Time // where its data interval begins, when it stands for more than one scheduled time; zero = at the time before
 	Timeline     []Entry
 	Dropped      int    // timeline entries that fell out into history items
 	ReplayOf     string // id of the execution that this one repeats
@@ -113,7 +114,6 @@ const Schema = 1
 type RangeRecord struct {
 	Ref      Ref
 	Range    Range
-	Fired    []time.Time // times in Range that run all the same; Range does not count them
 	Revision int
 	Epoch    int64
 	Pool     string

@@ -61,11 +61,37 @@ func (h *Head) StateAt(now time.Time) State {
 
 // LatePlan is a misfire decision. It is written into the head before it is
 // carried out, because the decision depends on the clock of whoever made it.
+//
+// What runs is always the latest of the late times, so it is told by its first.
 type LatePlan struct {
-	From  time.Time   `json:"from"`  // the cursor when it was made
-	To    time.Time   `json:"to"`    // last late scheduled time
-	Count int         `json:"count"` // late times in [From, To]
-	Fire  []time.Time `json:"fire,omitempty"`
+	From     time.Time  `json:"from"`               // the cursor when it was made
+	To       time.Time  `json:"to"`                 // last late scheduled time
+	Missed   []LatePart `json:"missed,omitempty"`   // what does not run, oldest first; up to two
+	FireFrom time.Time  `json:"fire_from,omitzero"` // the late times from here to To run; zero = none does
+	Covers   time.Time  `json:"covers,omitzero"`    // under COALESCE: where the data interval of the one that runs begins
+}
+
+// LatePart is a run of late times that share a disposition.
+type LatePart struct {
+	From   time.Time `json:"from"`
+	To     time.Time `json:"to"`
+	Count  int       `json:"count"`
+	Reason Reason    `json:"reason"`
+}
+
+// Runs reports whether the plan runs the late time at.
+func (p *LatePlan) Runs(at time.Time) bool {
+	return !p.FireFrom.IsZero() && !at.Before(p.FireFrom) && !at.After(p.To)
+}
+
+// Why is the reason with which the late time at ends; empty when it runs.
+func (p *LatePlan) Why(at time.Time) Reason {
+	for _, part := range p.Missed {
+		if !at.Before(part.From) && !at.After(part.To) {
+			return part.Reason
+		}
+	}
+	return ""
 }
 
 // Gap is a range of scheduled times that a verb passed over.

@@ -239,8 +239,6 @@ func (d Definition) checkUnbuilt() error {
 	case d.Concurrency != ConcurrencyAllow:
 		return &Error{Code: CodePolicyUnknown, Field: "concurrency", Value: Shorten(string(d.Concurrency)), Bound: "ALLOW, FORBID, SERIALIZE, REPLACE",
 			Message: "\"" + Shorten(string(d.Concurrency)) + "\" is no concurrency policy", Fix: "choose ALLOW, or leave it out"}
-	case d.Misfire != nil && (d.Misfire.Policy == MisfireFireAll || d.Misfire.Policy == MisfireCoalesce):
-		return unbuilt("misfire.policy", "the misfire policy "+string(d.Misfire.Policy))
 	case d.Misfire != nil && d.Misfire.Rate != 0:
 		return unbuilt("misfire.rate", "a drain rate")
 	case d.SuspendAfter != 0:

@@ -155,7 +155,6 @@ func TestNumbersAndTextsAreBounded(t *testing.T) {
 func TestWhatIsNotBuiltYetSaysSo(t *testing.T) {
 	for field, change := range map[string]func(d *job.Definition){
 		"concurrency":     func(d *job.Definition) { d.Concurrency = job.ConcurrencyForbid },
-		"misfire.policy":  func(d *job.Definition) { d.Misfire.Policy = job.MisfireFireAll },
 		"misfire.rate":    func(d *job.Definition) { d.Misfire.Rate = 2 },
 		"suspend_after":   func(d *job.Definition) { d.SuspendAfter = 3 },
 		"limits":          func(d *job.Definition) { d.Limits = []string{"tenant=*"} },
@@ -181,9 +180,11 @@ func TestWhatIsNotBuiltYetSaysSo(t *testing.T) {
 			t.Errorf("%s gives %v", policy, err)
 		}
 	}
-	d := valid()
-	d.Misfire.Policy = job.MisfireCoalesce
-	if err := d.Validate(); job.CodeOf(err) != job.CodeNotSupported {
-		t.Errorf("COALESCE gives %v", err)
+	for _, policy := range []job.MisfirePolicy{job.MisfireSkip, job.MisfireFireOnce, job.MisfireFireAll, job.MisfireCoalesce} {
+		d := valid()
+		d.Misfire.Policy = policy
+		if err := d.Validate(); err != nil {
+			t.Errorf("%s gives %v", policy, err)
+		}
 	}
 }

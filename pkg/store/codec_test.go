@@ -85,7 +85,8 @@ var heads = rapid.Custom(func(t *rapid.T) job.Head {
 		h.NextFireAt, h.DueShard = second.Draw(t, "next"), "1.0003"
 	}
 	if rapid.Bool().Draw(t, "planned") {
-		h.Plan = &job.LatePlan{From: second.Draw(t, "from"), To: second.Draw(t, "to"), Count: rapid.IntRange(1, 1<<30).Draw(t, "count"), Fire: rapid.SliceOfN(second, 1, 9).Draw(t, "fire")}
+		h.Plan = &job.LatePlan{From: second.Draw(t, "from"), To: second.Draw(t, "to"), FireFrom: second.Draw(t, "fire"), Covers: second.Draw(t, "covers"),
+			Missed: []job.LatePart{{From: second.Draw(t, "part"), To: second.Draw(t, "end"), Count: rapid.IntRange(1, 1<<30).Draw(t, "count"), Reason: lifecycle.Misfire}}}
 	}
 	if rapid.Bool().Draw(t, "passed over") {
 		h.Gap = &job.Gap{From: second.Draw(t, "gap"), EffectiveAt: millisecond.Draw(t, "effective"), Revision: 1, Reason: lifecycle.JobPaused, Then: second.Draw(t, "then")}

@@ -34,6 +34,7 @@ func decodeExecution(stored item) (*job.Execution, error) {
 	if r.document("cancel", &cancel) {
 		e.Cancel = &cancel
 	}
+	e.Covers = r.seconds("covers")
 	if k.Kind == job.KindRange {
 		e.Range = &job.Range{From: k.ScheduledAt, To: r.seconds("range_to"), Count: int(r.number("range_count"))}
 	}

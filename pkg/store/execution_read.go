@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,19 +81,48 @@ func (s *Store) Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time
 }
 
 // begun strongly counts the scheduled times of a record whose execution has
-// begun, those left out that the record does not count anyway.
+// begun.
 func (s *Store) begun(ctx context.Context, r job.RangeRecord) (count int, err error) {
 	err = s.eachExecution(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String("pk = :pk AND sk BETWEEN :from AND :upto"), FilterExpression: aws.String("attempt > :zero"),
 		ExpressionAttributeValues: item{":pk": text(r.Ref.String()), ":from": text(keyAfter(r.Range.From.Add(-time.Second))),
 			":upto": text(keyUpto(r.Range.To)), ":zero": number(0)},
 		ConsistentRead: aws.Bool(true)}, "begun", func(e *job.Execution) bool {
-		if e.Kind == job.KindScheduled && !slices.ContainsFunc(r.Fired, e.ScheduledAt.Equal) {
+		if e.Kind == job.KindScheduled {
 			count++
 		}
 		return true
 	})
 	return count, err
+}
+
+// succeededPages bounds how far back LastSucceeded looks.
+const succeededPages = 5
+
+// LastSucceeded is the latest scheduled time before the given one whose
+// execution succeeded; zero when none is found among the last few hundred.
+func (s *Store) LastSucceeded(ctx context.Context, ref job.Ref, before time.Time) (time.Time, error) {
+	query := &dynamodb.QueryInput{TableName: aws.String(s.tables.Executions), KeyConditionExpression: aws.String("pk = :pk AND sk < :before"),
+		ExpressionAttributeValues: item{":pk": text(ref.String()), ":before": text(before.UTC().Format(job.KeyTimeLayout))},
+		ScanIndexForward:          aws.Bool(false), ConsistentRead: aws.Bool(true), Limit: aws.Int32(200), ReturnConsumedCapacity: s.capacity()}
+	filterStatus(query, []job.Status{job.Succeeded})
+	for range succeededPages {
+		out, err := s.db.Query(ctx, query)
+		if err != nil {
+			return time.Time{}, fault("read executions", err)
+		}
+		s.meter("last succeeded", out.ConsumedCapacity)
+		for _, stored := range out.Items {
+			if e, err := decodeExecution(stored); err == nil && e != nil && e.Kind == job.KindScheduled {
+				return e.ScheduledAt, nil
+			}
+		}
+		if len(out.LastEvaluatedKey) == 0 {
+			return time.Time{}, nil
+		}
+		query.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+	return time.Time{}, nil
 }
 
 // eachExecution pages through a query of the executions table until visit

@@ -32,7 +32,7 @@ var losers = map[string]struct {
 		return s.Advance(ctx, job.Advance{Head: h, Next: noon.Add(24 * time.Hour), Planned: true})
 	}},
 	"a plan under an older epoch": {(*shelf).create, (*shelf).verb, func(ctx context.Context, s *shelf, h *job.Head, _ *job.Execution) error {
-		_, err := s.WritePlan(ctx, h, &job.LatePlan{From: noon, To: noon, Count: 1})
+		_, err := s.WritePlan(ctx, h, &job.LatePlan{From: noon, To: noon})
 		return err
 	}},
 	"a verb on an older epoch": {(*shelf).create, (*shelf).verb, func(ctx context.Context, s *shelf, h *job.Head, _ *job.Execution) error {
@@ -117,7 +117,7 @@ func (s *shelf) verb() {
 }
 
 func (s *shelf) plan() {
-	_, err := s.WritePlan(s.Context(), s.head(), &job.LatePlan{From: noon, To: noon, Count: 1})
+	_, err := s.WritePlan(s.Context(), s.head(), &job.LatePlan{From: noon, To: noon})
 	s.must(err)
 }
 

@@ -142,7 +142,7 @@ var recognised = map[string]own{
 		return s.Advance(ctx, job.Advance{Head: s.head(), Last: noon})
 	}},
 	"late plan": {func(s *shelf) { s.create() }, func(ctx context.Context, s *shelf) error {
-		_, err := s.WritePlan(ctx, s.head(), &job.LatePlan{From: noon, To: noon, Count: 1})
+		_, err := s.WritePlan(ctx, s.head(), &job.LatePlan{From: noon, To: noon})
 		return err
 	}},
 	"put of a time": {func(*shelf) {}, func(ctx context.Context, s *shelf) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
@@ -12,24 +13,31 @@ import (
 // job.ErrLost and what is there instead.
 //
 // Requires: nothing there, or an execution of an older epoch that never began
-// (attempt 0, SCHEDULED or WITHDRAWN). What began is never re-made.
+// (attempt 0, SCHEDULED or WITHDRAWN), or one of the same epoch that never began
+// and does not cover what this one does. What began is never re-made.
 // Writes: the whole execution. The version of its wake-up and its timeline
 // survive; a wake-up of the older life is removed.
 // Loses when: the time is materialised already under this or a newer epoch,
 // which includes our own write whose response was lost, or has begun.
 // Then the caller: same epoch, not begun: sends its message again; else not.
 func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, error) {
-	there, err := s.update(ctx, update{operation: "put", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
+	u := update{operation: "put", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
 		condition: "attribute_not_exists(pk) OR (attempt = :zero AND epoch < :epoch AND #status IN (:scheduled, :withdrawn))",
 		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, #type = :type, target = :target, reason = :reason, " +
 			"created_at = :created, available_at = :available, fencing_token = if_not_exists(fencing_token, :base), " +
-			"timeline = list_append(if_not_exists(timeline, :none), :entry), " + TTLAttribute + " = :expires REMOVE wake_at, wake_shard, finished_at",
+			"timeline = list_append(if_not_exists(timeline, :none), :entry), " + TTLAttribute + " = :expires REMOVE wake_at, wake_shard, finished_at, covers",
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":withdrawn": text(string(job.Withdrawn)),
 			":schema": number(job.Schema), ":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)),
 			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32), ":none": list(),
 			":entry":   list(encodeEntry(job.Entry{At: e.CreatedAt, To: job.Scheduled, Reason: e.Reason})),
-			":expires": seconds(s.farExpiry(e.ScheduledAt))}})
+			":expires": seconds(s.farExpiry(e.ScheduledAt))}}
+	if !e.Covers.IsZero() {
+		u.condition = "attribute_not_exists(pk) OR (attempt = :zero AND (epoch < :epoch OR (epoch = :epoch AND attribute_not_exists(covers))) AND #status IN (:scheduled, :withdrawn))"
+		u.set = strings.TrimSuffix(strings.Replace(u.set, " REMOVE ", ", covers = :covers REMOVE ", 1), ", covers")
+		u.values[":covers"] = seconds(e.Covers)
+	}
+	there, err := s.update(ctx, u)
 	if !errors.Is(err, job.ErrLost) {
 		return nil, err
 	}

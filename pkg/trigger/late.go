@@ -3,7 +3,6 @@ package trigger
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -18,29 +17,28 @@ import (
 func (w *work) catchUp(ctx context.Context) (bool, error) {
 	fixed := w.head.Plan
 	if fixed == nil {
-		decided := w.decideLate()
-		if decided == nil {
-			return false, nil
+		decided, err := w.decideLate(ctx)
+		if err != nil || decided == nil {
+			return false, err
 		}
-		var err error
 		if fixed, err = w.Cursors.WritePlan(ctx, w.head, decided); err != nil {
 			return true, err
 		}
 	}
-	if missed := fixed.Count - len(fixed.Fire); missed > 0 {
+	if len(fixed.Missed) > 0 {
 		if err := w.closeLate(ctx, fixed); err != nil {
 			return true, err
 		}
-		record := job.RangeRecord{Ref: w.head.Ref, Range: job.Range{From: fixed.From, To: fixed.To, Count: missed}, Fired: fixed.Fire, Revision: w.head.Revision,
-			Epoch: w.head.Epoch, Pool: w.head.Pool, Status: job.Missed, Reason: lifecycle.Misfire, At: w.Clock.Now()}
+	}
+	for _, part := range fixed.Missed {
+		record := job.RangeRecord{Ref: w.head.Ref, Range: job.Range{From: part.From, To: part.To, Count: part.Count}, Revision: w.head.Revision,
+			Epoch: w.head.Epoch, Pool: w.head.Pool, Status: job.Missed, Reason: part.Reason, At: w.Clock.Now()}
 		if err := w.Executions.PutRange(ctx, record); err != nil {
 			return true, err
 		}
 	}
-	for _, at := range fixed.Fire {
-		if err := w.putOne(ctx, at, lifecycle.CaughtUp); err != nil {
-			return true, err
-		}
+	if err := w.fire(ctx, fixed); err != nil {
+		return true, err
 	}
 	w.send(ctx, []*work{w})
 	if w.err != nil {
@@ -60,11 +58,10 @@ func (w *work) closeLate(ctx context.Context, plan *job.LatePlan) error {
 	}
 	for i := range there {
 		e := &there[i]
-		runs := slices.ContainsFunc(plan.Fire, e.ScheduledAt.Equal)
-		if e.Kind != job.KindScheduled || e.Status != job.Scheduled || e.Attempt > 0 || e.Epoch > w.head.Epoch || runs {
+		if e.Kind != job.KindScheduled || e.Status != job.Scheduled || e.Attempt > 0 || e.Epoch > w.head.Epoch || plan.Why(e.ScheduledAt) == "" {
 			continue
 		}
-		err := w.Executions.Close(ctx, e, lifecycle.MissedBy(w.Clock.Now(), "scan", lifecycle.Misfire))
+		err := w.Executions.Close(ctx, e, lifecycle.MissedBy(w.Clock.Now(), "scan", plan.Why(e.ScheduledAt)))
 		if err != nil && !errors.Is(err, job.ErrLost) {
 			return err
 		}
@@ -72,13 +69,74 @@ func (w *work) closeLate(ctx context.Context, plan *job.LatePlan) error {
 	return nil
 }
 
-// decideLate is the misfire decision as of now; nil when nothing is late.
-func (w *work) decideLate() *job.LatePlan {
-	late := schedule.PlanLate(w.plan, w.head.NextFireAt.Add(-time.Second), w.now, w.head.Misfire)
-	if late.Missed.Count == 0 {
+// fire makes the executions of the late times that run, several at a time.
+func (w *work) fire(ctx context.Context, plan *job.LatePlan) error {
+	if plan.FireFrom.IsZero() {
 		return nil
 	}
-	return &job.LatePlan{From: late.Missed.First, To: late.Missed.Last, Count: late.Missed.Count, Fire: late.Fire}
+	times := w.plan.Between(plan.FireFrom.Add(-time.Second), plan.To, 0)
+	puts := make([]*work, len(times))
+	w.each(len(times), func(i int) {
+		own := *w
+		own.made, own.sends = nil, nil
+		own.err = own.putOne(ctx, times[i], lifecycle.CaughtUp, plan.Covers)
+		puts[i] = &own
+	})
+	for _, own := range puts {
+		if own.err != nil {
+			return own.err
+		}
+		w.made, w.sends = append(w.made, own.made...), append(w.sends, own.sends...)
+	}
+	return nil
+}
+
+// decideLate is the misfire decision as of now; nil when nothing is late.
+func (w *work) decideLate(ctx context.Context) (*job.LatePlan, error) {
+	late := schedule.PlanLate(w.plan, w.head.NextFireAt.Add(-time.Second), w.now, w.head.Misfire)
+	if late.Missed.Count == 0 {
+		return nil, nil
+	}
+	decided := &job.LatePlan{From: late.Missed.First, To: late.Missed.Last}
+	missed, reason := late.Missed.Count-len(late.Fire), lifecycle.Misfire
+	if len(late.Fire) > 0 {
+		decided.FireFrom = late.Fire[0]
+	}
+	if late.Coalesced.Count > 0 {
+		covers, err := w.covers(ctx, late.Coalesced.First)
+		if err != nil {
+			return nil, err
+		}
+		decided.Covers = covers
+		if older := late.Missed.Count - late.Coalesced.Count; older > 0 {
+			before, _ := w.plan.Prev(late.Coalesced.First)
+			decided.Missed = append(decided.Missed, job.LatePart{From: late.Missed.First, To: before, Count: older, Reason: lifecycle.Misfire})
+		}
+		missed, reason = late.Coalesced.Count-1, lifecycle.Coalesced
+	}
+	if missed > 0 {
+		part := job.LatePart{From: late.Missed.First, To: late.Missed.Last, Count: missed, Reason: reason}
+		if late.Coalesced.Count > 0 {
+			part.From = late.Coalesced.First
+		}
+		if !decided.FireFrom.IsZero() {
+			part.To, _ = w.plan.Prev(decided.FireFrom)
+		}
+		decided.Missed = append(decided.Missed, part)
+	}
+	return decided, nil
+}
+
+// covers is where the data interval of an execution begins that stands for the
+// late times from first on: where that of the last one that succeeded ended, so
+// that no data is left out; without any, at the time before first.
+func (w *work) covers(ctx context.Context, first time.Time) (time.Time, error) {
+	succeeded, err := w.Executions.LastSucceeded(ctx, w.head.Ref, first)
+	if err != nil || !succeeded.IsZero() {
+		return succeeded, err
+	}
+	before, _ := w.plan.Prev(first)
+	return before, nil
 }
 
 // advanceOver moves the cursor past a plan that was carried out and readies

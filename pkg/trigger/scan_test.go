@@ -2,7 +2,6 @@ package trigger_test
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -45,47 +44,6 @@ func TestOfManyTicksOfAMinuteOneFansOut(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestWhatIsLateIsDecidedByTheMisfirePolicy(t *testing.T) {
-	// The scheduler is down from 00:00 to 01:00:30; the job is due each ten minutes from 00:10.
-	every10 := job.Schedule{Cron: "*/10 * * * *"}
-	tolerance := job.Duration(time.Minute)
-	for name, row := range map[string]struct {
-		misfire job.Misfire
-		times   []string
-		ranges  []string
-	}{
-		"FIRE_ONCE":                       {job.Misfire{Policy: job.MisfireFireOnce, Tolerance: tolerance}, []string{"00:50:00", "01:00:00"}, []string{"00:10:00-00:50:00 4"}},
-		"no policy, as of an older build": {job.Misfire{Tolerance: tolerance}, []string{"00:50:00", "01:00:00"}, []string{"00:10:00-00:50:00 4"}},
-		"SKIP":                            {job.Misfire{Policy: job.MisfireSkip, Tolerance: tolerance}, []string{"01:00:00"}, []string{"00:10:00-00:50:00 5"}},
-		"FIRE_ONCE with a window that has passed": {job.Misfire{Policy: job.MisfireFireOnce, Tolerance: tolerance, Window: job.Duration(5 * time.Minute)},
-			[]string{"01:00:00"}, []string{"00:10:00-00:50:00 5"}},
-		"FIRE_ONCE with a window that has not":  {job.Misfire{Policy: job.MisfireFireOnce, Tolerance: tolerance, Window: job.Duration(11 * time.Minute)}, []string{"00:50:00", "01:00:00"}, []string{"00:10:00-00:50:00 4"}},
-		"FIRE_ONCE without tolerance":           {job.Misfire{Policy: job.MisfireFireOnce}, []string{"01:00:00"}, []string{"00:10:00-01:00:00 5"}},
-		"a tolerance of a day: nothing is late": {job.Misfire{Policy: job.MisfireSkip, Tolerance: job.Duration(24 * time.Hour)}, []string{"00:10:00", "00:20:00", "00:30:00", "00:40:00", "00:50:00", "01:00:00"}, nil},
-		"FIRE_ALL":                              {job.Misfire{Policy: job.MisfireFireAll, Tolerance: tolerance}, []string{"00:10:00", "00:20:00", "00:30:00", "00:40:00", "00:50:00", "01:00:00"}, nil},
-		"FIRE_ALL, two at most":                 {job.Misfire{Policy: job.MisfireFireAll, Max: 2, Tolerance: tolerance}, []string{"00:40:00", "00:50:00", "01:00:00"}, []string{"00:10:00-00:50:00 3"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inTower(t, func(w *tower) {
-				ref := w.store("job", every10, time.Now().Add(10*time.Minute), row.misfire)
-				time.Sleep(time.Hour + 30*time.Second)
-				w.scan()
-				w.scan()
-				times, ranges := w.made(ref)
-				if !slices.Equal(times, row.times) || !slices.Equal(ranges, row.ranges) {
-					w.Errorf("made %v and recorded %v, want %v and %v", times, ranges, row.times, row.ranges)
-				}
-				if n := w.queued(); n != len(row.times) {
-					w.Errorf("%d messages", n)
-				}
-				if head := w.head(ref); head.Plan != nil || head.NextFireAt.Format(time.TimeOnly) != "01:10:00" {
-					w.Errorf("the cursor is %s with plan %+v", head.NextFireAt, head.Plan)
-				}
-			})
-		})
-	}
 }
 
 // Invariant 7: what is wrong with one job is that job's alone.

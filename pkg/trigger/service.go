@@ -48,6 +48,9 @@ type Executions interface {
 	// Unsettled reads what has not ended of a job's executions in (from, upto];
 	// strong: also what was written a moment ago.
 	Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time, strong bool) ([]job.Execution, error)
+	// LastSucceeded is the latest scheduled time before the given one whose
+	// execution succeeded; zero when none is found.
+	LastSucceeded(ctx context.Context, ref job.Ref, before time.Time) (time.Time, error)
 	// Overdue scans a page of the table for executions that were available before
 	// cut, that no lease holds and that no wake-up keeps. The last page's next is empty.
 	Overdue(ctx context.Context, cut time.Time, start string) (found []*job.Execution, scanned int, next string, err error)

@@ -76,7 +76,7 @@ func (w *work) put(ctx context.Context) error {
 		if w.Clock.Now().Sub(t) > w.head.Misfire.Tolerance.Std() {
 			return job.ErrLost // this scan was slow: the time is late by now, and that is for the misfire policy
 		}
-		if err := w.putOne(ctx, t, lifecycle.Materialised); err != nil {
+		if err := w.putOne(ctx, t, lifecycle.Materialised, time.Time{}); err != nil {
 			return err
 		}
 		w.last = t
@@ -112,10 +112,12 @@ func (w *work) compile(ctx context.Context) error {
 	return w.Cursors.Break(ctx, w.head, reason)
 }
 
-// putOne makes the execution of one scheduled time, or finds it.
-func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason) error {
+// putOne makes the execution of one scheduled time, or finds it. covers is where
+// its data interval begins, when that is not the time before.
+func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason, covers time.Time) error {
 	e := &job.Execution{Ref: w.head.Ref, Key: job.ScheduledKey(at), Revision: w.head.Revision, Epoch: w.head.Epoch, Status: job.Scheduled,
-		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: at, Reason: reason, FencingToken: w.RestoreEpoch << 32, Schema: job.Schema}
+		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: at, Reason: reason, Covers: covers,
+		FencingToken: w.RestoreEpoch << 32, Schema: job.Schema}
 	there, err := w.Executions.Put(ctx, e)
 	switch {
 	case err == nil:

@@ -56,9 +56,13 @@ func (a *Attempt) ScheduledAt() time.Time { return a.run.Execution.ScheduledAt }
 
 // Interval is the span of data that the execution is to work on: from the
 // scheduled time before this one, under the same revision, to ScheduledAt.
-// Start is zero where there is no time before, and for manual runs.
+// One that stands for a range of times that were missed (COALESCE) begins where the
+// last one that succeeded ended. Start is zero where there is no time before, and for manual runs.
 func (a *Attempt) Interval() (start, end time.Time) {
 	end = a.ScheduledAt()
+	if covers := a.run.Execution.Covers; !covers.IsZero() {
+		return covers, end
+	}
 	if a.run.Execution.Kind != job.KindScheduled {
 		return time.Time{}, end
 	}
