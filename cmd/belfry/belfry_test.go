@@ -65,6 +65,14 @@ func (reconciler) Reconcile(_ context.Context, start string) (job.Reconciled, er
 	return job.Reconciled{Scanned: 4, Sent: 2}, nil
 }
 
+// backlogs has one shard of four behind.
+type backlogs struct{}
+
+func (backlogs) Backlogs(context.Context) ([]job.Layout, []job.Backlog, error) {
+	return []job.Layout{{Generation: 1, Shards: 4}}, []job.Backlog{{Shard: job.Shard{Generation: 1, Number: 2}, Jobs: 100, More: true,
+		Oldest: job.Ref{Tenant: job.DefaultTenant, Job: "nightly"}, Since: noon.Add(-90 * time.Second)}}, nil
+}
+
 // restorer needs a second step, too.
 type restorer struct{ steps *int }
 
@@ -88,7 +96,7 @@ func service(t *testing.T) string {
 	if err := belfry.Ensure(t.Context(), clients); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(httpapi.New(belfry.Control, httpapi.Options{Version: "1.2.3", Reconciler: reconciler{}, Restorer: restorer{new(int)}}))
+	server := httptest.NewServer(httpapi.New(belfry.Control, httpapi.Options{Version: "1.2.3", Reconciler: reconciler{}, Backlogs: backlogs{}, Restorer: restorer{new(int)}}))
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -213,6 +221,7 @@ func TestAStoryAtTheCommandLine(t *testing.T) {
 		{"putting what the service refuses", "job: fresh\nschedule: {every: 2h}\ntarget: {log: {}}\npool: x\n", []string{"jobs", "put", "-f", "-"}},
 		{"putting several jobs", jobsFile, []string{"jobs", "put", "-f", "-"}},
 		{"health", "", []string{"health"}},
+		{"shards that are behind", "", []string{"shards"}},
 		{"reconciling", "", []string{"reconcile", "--json"}},
 		{"repairing a restore", "", []string{"reconcile", "--dr"}},
 	}

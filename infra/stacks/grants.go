@@ -73,6 +73,7 @@ func grantArchive(i parts.Installation, role awsiam.IRole, d *Data) {
 func grantAPI(i parts.Installation, role awsiam.IRole, d *Data) {
 	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "Scan", "UpdateItem")
 	parts.GrantIndex(role, d.Jobs, store.IndexTenant)
+	parts.GrantIndex(role, d.Jobs, store.IndexDue)
 	parts.GrantTable(role, d.Executions, "GetItem", "BatchGetItem", "Query", "Scan", "UpdateItem")
 	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "Query", "UpdateItem")
 	grantSend(i, role, d)

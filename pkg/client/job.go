@@ -83,6 +83,24 @@ type Reconciled struct {
 	NextCursor Text `json:"next_cursor" nullable:"true" doc:"Hand it back as cursor to go on; null = everything was looked through"`
 }
 
+// Shards tells which shards of the due index hold overdue jobs, the longest
+// overdue first.
+type Shards struct {
+	Layouts []job.Layout `json:"layouts" nullable:"false" doc:"The live shard layouts"`
+	Items   []Shard      `json:"items" nullable:"false"`
+}
+
+// Shard is one that holds jobs whose time has passed without an execution.
+type Shard struct {
+	Generation int   `json:"generation" doc:"Of its layout"`
+	Number     int   `json:"number"`
+	Overdue    int   `json:"overdue" doc:"Jobs whose time has passed; at most 100 are counted"`
+	More       bool  `json:"more" doc:"Whether there may be more than were counted"`
+	OldestJob  Text  `json:"oldest_job" nullable:"true" doc:"The most overdue one; null = it is not yours"`
+	OldestAt   Time  `json:"oldest_at" format:"date-time" doc:"Its time"`
+	BehindMS   int64 `json:"behind_ms" doc:"How long that is past, in milliseconds"`
+}
+
 // Restored tells how far the repair after a restore has come. The counts are of
 // the whole repair so far.
 type Restored struct {

@@ -147,6 +147,12 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	return out, c.do(ctx, call{method: http.MethodGet, path: []string{"health"}}, &out)
 }
 
+// Shards asks which shards hold overdue jobs.
+func (c *Client) Shards(ctx context.Context) (Shards, error) {
+	var out Shards
+	return out, c.do(ctx, call{method: http.MethodGet, path: []string{"shards"}}, &out)
+}
+
 // Reconcile sends again what is due and has no message. One call works for some
 // seconds; the next one goes on at its NextCursor.
 func (c *Client) Reconcile(ctx context.Context, cursor string) (Reconciled, error) {

@@ -228,6 +228,7 @@ func (s *server) api(hosts []string) http.Handler {
 			return httpapi.Caller{Tenant: job.DefaultTenant, Principal: "local"}, nil
 		},
 		Reconciler: s.planes.Trigger,
+		Backlogs:   s.planes.Trigger,
 		Restorer:   s.planes.Restore,
 		Ready:      s.backend.Ping,
 		Hosts:      hosts,

@@ -34,6 +34,13 @@ type Restorer interface {
 	Step(ctx context.Context, actor string) (job.RestoreProgress, error)
 }
 
+// Backlogs tells which shards are behind.
+type Backlogs interface {
+	// Backlogs are the live layouts and the shards that hold overdue jobs, longest
+	// first.
+	Backlogs(ctx context.Context) ([]job.Layout, []job.Backlog, error)
+}
+
 // Options are what an installation decides. Entropy is required, all else may
 // be left zero.
 type Options struct {
@@ -44,6 +51,8 @@ type Options struct {
 	Reconciler Reconciler
 	// Restorer carries out POST /v1/restore. nil: it is refused as not built.
 	Restorer Restorer
+	// Backlogs answers GET /v1/shards. nil: it is refused as not built.
+	Backlogs Backlogs
 	// Ready says why the service cannot serve now; nil, or a nil error: it can.
 	Ready func(ctx context.Context) error
 	// Hosts are the host names, without port, under which the API may be called.

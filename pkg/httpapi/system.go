@@ -28,6 +28,10 @@ type restoreOutput struct {
 	Body client.Restored
 }
 
+type shardsOutput struct {
+	Body client.Shards
+}
+
 type questionInput struct {
 	Body Question
 }
@@ -43,6 +47,8 @@ type Question struct {
 
 func (a *api) registerSystem() {
 	register(a, huma.Operation{OperationID: "health", Method: http.MethodGet, Path: "/v1/health", Tags: []string{"system"}, Summary: "Ask whether the service can serve"}, a.health)
+	register(a, huma.Operation{OperationID: "shards", Method: http.MethodGet, Path: "/v1/shards", Tags: []string{"system"}, Summary: "Ask which shards hold overdue jobs",
+		Description: "Reads the due index once for each shard (half a read unit each). An installation that keeps up answers with no items."}, a.shards)
 	register(a, huma.Operation{OperationID: "reconcile", Method: http.MethodPost, Path: "/v1/reconcile", Tags: []string{"system"}, Summary: "Send again what is due and has no message",
 		Description: "Harmless to repeat: a message for what has been taken already is dropped. It answers after some seconds; call it with next_cursor until that is null."}, a.reconcile)
 	register(a, huma.Operation{OperationID: "restore", Method: http.MethodPost, Path: "/v1/restore", Tags: []string{"system"}, Summary: "Repair what a restore from backups leaves behind",
@@ -62,6 +68,26 @@ func (a *api) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 		}
 	}
 	return &healthOutput{Body: client.Health{Status: "ok", Version: a.options.Version, TZDB: schedule.TZDBVersion(), Time: client.At(a.control.Clock.Now())}}, nil
+}
+
+func (a *api) shards(ctx context.Context, _ *struct{}) (*shardsOutput, error) {
+	if a.options.Backlogs == nil {
+		return nil, &job.Error{Code: job.CodeNotSupported, Message: "this service was started without a way to look at its shards", Fix: "ask a service that runs the trigger plane"}
+	}
+	layouts, behind, err := a.options.Backlogs.Backlogs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := a.control.Clock.Now()
+	shown := client.Shards{Layouts: layouts, Items: []client.Shard{}}
+	for _, b := range behind {
+		item := client.Shard{Generation: b.Generation, Number: b.Number, Overdue: b.Jobs, More: b.More, OldestAt: client.At(b.Since), BehindMS: now.Sub(b.Since).Milliseconds()}
+		if b.Oldest.Tenant == callerOf(ctx).Tenant {
+			item.OldestJob = client.Text(b.Oldest.Job)
+		}
+		shown.Items = append(shown.Items, item)
+	}
+	return &shardsOutput{Body: shown}, nil
 }
 
 func (a *api) reconcile(ctx context.Context, in *reconcileInput) (*reconcileOutput, error) {

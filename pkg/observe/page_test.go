@@ -17,7 +17,8 @@ const intro = "# Metrics\n\n" +
 	"installations in one account stay apart.\n\n" +
 	"Every metric is published as a whole, and split by each dimension alone. The dimensions are the pool, the job's type (one of those\n" +
 	"that the settings list, at most 20), the kind of its target and the reason. A value that the installation does not know counts as `other`, a job\n" +
-	"without a type as `none`. Tenants, jobs and executions are never dimensions: API and command line answer about those.\n\n" +
+	"without a type as `none`. Tenants, jobs and executions are never dimensions: API and command line answer about those, and\n" +
+	"`belfry shards` about the shards of the due index.\n\n" +
 	"How many messages wait, and how old the oldest is, are SQS's own figures, by pool: all types of a pool share its queue, so neither is known by type.\n" +
 	"What waiting did to a type is its `queue_wait`. Times that are overdue and not stored yet are the backlog of catching up: `late_jobs` and `overdue`.\n\n" +
 	"Figures of executions come from the stream of the executions table. A record that comes again after a failure is counted once, unless the\n" +
