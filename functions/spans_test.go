@@ -4,18 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/belfry-scheduler/belfry/functions"
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/clock"
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp/otlptest"
@@ -173,4 +178,66 @@ func TestAllAttemptsOfAnExecutionAreSampledAlike(t *testing.T) {
 			t.Errorf("%d of %d executions were sampled, at a ratio of a half", sampled, len(flags))
 		}
 	})
+}
+
+// TestTheSenderOfAMessageIsLinked hands the work function a message that another
+// program has sent, with a trace context of its own.
+func TestTheSenderOfAMessageIsLinked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, collector := watched(t, nil)
+		ref := w.put(job.Definition{Job: "asked", Schedule: job.Schedule{Every: job.Duration(24 * time.Hour)}}, "note")
+		e, err := w.Control.RunNow(t.Context(), control.RunRequest{Ref: ref, Actor: "ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		work, err := functions.Work(w.Installation, func(on *worker.Worker) {
+			worker.Handle(on, "note", func(context.Context, *worker.Attempt) error { return nil })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		received, err := w.Queues.Queue(w.Queues.Names.Work("fast-io")).Receive(t.Context(), 1, time.Second, time.Minute)
+		if err != nil || len(received) != 1 {
+			t.Fatal(received, err)
+		}
+		const sender = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		body := strings.TrimSuffix(received[0].Body, "}") + `,"traceparent":"` + sender + `"}`
+		response, err := work(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", ReceiptHandle: received[0].Handle, Body: body,
+			EventSourceARN: "arn:aws:sqs:us-east-1:000000000000:" + w.Queues.Names.Work("fast-io"), Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
+		if err != nil || len(response.BatchItemFailures) != 0 {
+			t.Fatal(response, err)
+		}
+		w.Traces.Close(t.Context())
+		attempts := collector.Named("belfry.attempt")
+		want := otlptest.Link{Trace: sender[3:35], Span: sender[36:52], Why: "cause"}
+		if len(attempts) != 1 || !slices.Equal(attempts[0].Links, []otlptest.Link{want}) || attempts[0].About["belfry.execution_id"] != e.ID() {
+			t.Errorf("the attempt tells %+v, want a link to its sender", attempts)
+		}
+		if made := collector.Named("belfry.materialise"); len(made) != 1 || made[0].Trace != attempts[0].Trace {
+			t.Errorf("a run by hand is made as %+v", made)
+		}
+	})
+}
+
+// TestAFunctionIsTracedAsItsEnvironmentSays opens a function as its main does.
+func TestAFunctionIsTracedAsItsEnvironmentSays(t *testing.T) {
+	for _, endpoint := range []string{"", "http://127.0.0.1:4318"} {
+		i, err := functions.Open(t.Context(), func(name string) (string, bool) {
+			return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}[name], true
+		}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for plane, on := range map[string]bool{"trigger": i.Trigger.Tracer != nil, "control": i.Control.Tracer != nil, "execute": i.Execute(nil).Tracer != nil, "export": i.Traces != nil} {
+			if on != (endpoint != "") {
+				t.Errorf("with the endpoint %q, %s is traced: %v", endpoint, plane, on)
+			}
+		}
+		i.Traces.Close(t.Context())
+	}
+	if _, err := functions.Open(t.Context(), func(name string) (string, bool) {
+		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"}[name], true
+	}, io.Discard); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT") {
+		t.Errorf("an endpoint that is none: %v", err)
+	}
 }

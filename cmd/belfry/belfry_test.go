@@ -248,6 +248,7 @@ func TestWithoutAService(t *testing.T) {
 		{"nobody answers", "", []string{"jobs", "list"}},
 		{"nobody answers as JSON", "", []string{"health", "--json"}},
 		{"a URL that is none", "", []string{"health", "--url", "localhost"}},
+		{"traces to what is no URL", "", []string{"dev", "--traces", "localhost:4317"}},
 		{"help", "", []string{"--help"}},
 		{"help for a verb", "", []string{"executions", "list", "--help"}},
 		{"a command that is none", "", []string{"jobs", "lst"}},

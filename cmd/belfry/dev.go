@@ -111,6 +111,10 @@ func (a *app) devTraces(ctx context.Context, endpoint string, log *slog.Logger) 
 		value := a.env(name)
 		return value, value != ""
 	})
+	var refused *job.Error
+	if errors.As(err, &refused) && endpoint != "" && refused.Field == "OTEL_EXPORTER_OTLP_ENDPOINT" {
+		refused.Field, refused.Fix = "--traces", "write it as http://127.0.0.1:4318"
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,6 @@
 // What it must never do: fail or delay an execution. A flush has a bound, and a
 // collector that failed is left alone for a while; errors are logged, seldom.
 //
-// The protocol's own exporter is not used: it brings gRPC with it, three times
-// what this package and the SDK add to a function.
+// The protocol's own exporter is not used: it brings gRPC with it, and is then
+// three times as large as this package and the SDK.
 package otlp
