@@ -38,6 +38,8 @@ var Contracts = []Contract{
 		"a message that must stay is reported by its id, the rest is deleted"},
 	{"stream-event", "what changed in the executions table", "DynamoDB Streams", "function record", "read by record.Read",
 		"attributes that it does not know are passed over; items that are no execution leave nothing to write"},
+	{"archive-row", "a transition, a verb, or a record that did not read", "function archive", "Athena, and whoever reads the bucket", "archive.Rows",
+		"members are added, never renamed; each is a column of docs/archive.md"},
 	{"http-request", "a request to the API", "API Gateway, payload format 2.0", "function api", "read by functions.Gateway",
 		"members that it does not know are passed over; in the body they are refused"},
 	{"problem", "a refusal of the API", "function api, `belfry dev`", "callers of the API", "httpapi, read by client.Problem",

@@ -24,6 +24,7 @@ var mains = map[string]func(*functions.Installation) (any, error){
 	"work":       func(i *functions.Installation) (any, error) { return functions.Work(i) },
 	"deadletter": func(i *functions.Installation) (any, error) { return functions.DeadLetter(i) },
 	"record":     func(i *functions.Installation) (any, error) { return functions.Record(i), nil },
+	"archive":    func(i *functions.Installation) (any, error) { return functions.Archive(i, openRefusing) },
 }
 
 const playVariable = "BELFRY_TEST_PLAYS"
@@ -99,6 +100,7 @@ func TestEveryFunctionServesTheRuntime(t *testing.T) {
 		"work":       {strings.ReplaceAll(string(sqsEvent), "belfry-scan", "belfry-cpu-heavy"), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`},
 		"deadletter": {strings.ReplaceAll(string(sqsEvent), "belfry-scan", "belfry-cpu-heavy-dlq"), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`},
 		"record":     {`{"Records":[]}`, `{"batchItemFailures":[]}`},
+		"archive":    {audited, `{"batchItemFailures":[{"itemIdentifier":"7"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
@@ -108,7 +110,7 @@ func TestEveryFunctionServesTheRuntime(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			api, answers := runtimeAPI(t, c.event)
-			output := start(ctx, t, name, w, api.URL, "BELFRY_SHARDS=4", "BELFRY_LOG_LEVEL=debug")
+			output := start(ctx, t, name, w, api.URL, "BELFRY_SHARDS=4", "BELFRY_LOG_LEVEL=debug", "BELFRY_ARCHIVE_BUCKET=belfry-archive")
 			ended := make(chan string, 1)
 			go func() { ended <- output() }()
 			select {

@@ -50,7 +50,7 @@ func start(ctx context.Context, program, api string, asked <-chan struct{}) (tim
 	var said bytes.Buffer
 	process := exec.CommandContext(ctx, program)
 	process.Env = []string{"AWS_LAMBDA_RUNTIME_API=" + api, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none",
-		"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_EC2_METADATA_DISABLED=true", "BELFRY_POOL=fast-io"}
+		"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_EC2_METADATA_DISABLED=true", "BELFRY_POOL=fast-io", "BELFRY_ARCHIVE_BUCKET=none"}
 	process.Stdout, process.Stderr = &said, &said
 	began := time.Now()
 	if err := process.Start(); err != nil {

@@ -3,18 +3,15 @@
 package main
 
 import (
-	"errors"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/belfry-scheduler/belfry/functions"
+	"github.com/belfry-scheduler/belfry/pkg/archive"
 	"github.com/belfry-scheduler/belfry/pkg/archive/bucket"
 )
 
 func main() {
 	functions.Main(func(i *functions.Installation) (any, error) {
-		name := i.Environment.ArchiveBucket
-		if name == "" {
-			return nil, errors.New("BELFRY_ARCHIVE_BUCKET names no bucket to archive to")
-		}
-		return functions.Archive(i, bucket.New(i.AWS, name)), nil
+		return functions.Archive(i, func(c aws.Config, name string) archive.Objects { return bucket.New(c, name) })
 	})
 }

@@ -158,8 +158,8 @@ func decode(of image, entries []events.DynamoDBAttributeValue) (*job.Execution, 
 
 func (c *change) transition(e *job.Execution, entry job.Entry, nth, place int) transition {
 	return transition{ID: c.id(nth), Schema: job.Schema, Tenant: e.Tenant, Job: e.Job, Execution: e.ID(), Kind: kindWords[e.Kind], ScheduledAt: instant(e.ScheduledAt),
-		Revision: e.Revision, Epoch: e.Epoch, Pool: e.Pool, Place: place, At: instant(entry.At), To: entry.To, Attempt: entry.Attempt, Token: entry.Token,
-		Reason: entry.Reason, Actor: entry.Actor, ErrorCode: entry.ErrorCode, ReplayOf: e.ReplayOf}
+		Revision: e.Revision, Epoch: e.Epoch, Pool: e.Pool, Type: e.Type, Target: e.Target, Place: place, At: instant(entry.At), To: entry.To, Attempt: entry.Attempt, Token: entry.Token,
+		Reason: entry.Reason, Actor: entry.Actor, ErrorCode: entry.ErrorCode, CoversFrom: known(e.Covers), ReplayOf: e.ReplayOf}
 }
 
 // withEnd adds what the execution tells of its newest state.

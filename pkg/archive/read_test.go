@@ -143,7 +143,7 @@ func TestOtherRecords(t *testing.T) {
 func TestARowSaysWhatTheExecutionWas(t *testing.T) {
 	rows := archive.Rows(batch(life(1, "acme/nightly")))
 	want := `{"id":"event0002.0","schema":1,"tenant":"acme","job":"nightly","execution":"nightly~20260314T120000Z~v3","execution_kind":"scheduled",` +
-		`"scheduled_at":"2026-03-14T12:00:00.000Z","revision":3,"epoch":5,"pool":"fast-io","place":1,"at":"2026-03-14T12:00:00.012Z",` +
+		`"scheduled_at":"2026-03-14T12:00:00.000Z","revision":3,"epoch":5,"pool":"fast-io","type":"report","target":"webhook","place":1,"at":"2026-03-14T12:00:00.012Z",` +
 		`"from_status":"SCHEDULED","to_status":"RUNNING","attempt":1,"token":1,"reason":"CLAIMED","actor":"worker-1"}`
 	if len(rows) != 3 || string(rows[1].Line) != want {
 		t.Errorf("%d rows, the second is\n%s\nwant 3 and\n%s", len(rows), rows[1].Line, want)

@@ -48,6 +48,8 @@ type transition struct {
 	Revision    int        `json:"revision"`
 	Epoch       int64      `json:"epoch"`
 	Pool        string     `json:"pool,omitempty"`
+	Type        string     `json:"type,omitempty"`
+	Target      string     `json:"target,omitempty"`
 	Place       int        `json:"place"`
 	At          instant    `json:"at"`
 	From        job.Status `json:"from_status,omitempty"`
@@ -59,6 +61,7 @@ type transition struct {
 	ErrorCode   string     `json:"error_code,omitempty"`
 	ErrorText   string     `json:"error_text,omitempty"`
 	AvailableAt *instant   `json:"available_at,omitempty"`
+	CoversFrom  *instant   `json:"covers_from,omitempty"`
 	ReplayOf    string     `json:"replay_of,omitempty"`
 	RangeTo     *instant   `json:"range_to,omitempty"`
 	RangeCount  int        `json:"range_count,omitempty"`

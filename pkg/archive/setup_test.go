@@ -130,7 +130,7 @@ func stored(of, key, status string, timeline ...string) item {
 	for i, e := range timeline {
 		entries[i] = text(e)
 	}
-	return item{"pk": text(of), "sk": text(key), "schema": number(1), "status": text(status), "epoch": number(5), "revision": number(3), "pool": text("fast-io"),
+	return item{"pk": text(of), "sk": text(key), "schema": number(1), "status": text(status), "epoch": number(5), "revision": number(3), "pool": text("fast-io"), "type": text("report"), "target": text("webhook"),
 		"timeline": events.NewListAttribute(entries), "available_at": number(noon.UnixMilli())}
 }
 
