@@ -123,6 +123,10 @@ func (p *passage) approach(ctx context.Context) (*job.Execution, time.Time, erro
 	if err := p.readRevision(ctx, p.head.Revision); err != nil {
 		return nil, time.Time{}, err
 	}
+	if start := p.revision.Definition.StartDeadline; start > 0 && p.Clock.Now().After(m.Key.ScheduledAt.Add(start.Std())) {
+		item, err := p.read(ctx) // it may have been made late, which only the item tells
+		return item, time.Time{}, err
+	}
 	if ahead := p.delivery.NotBefore.Sub(p.Clock.Now()); ahead > 0 {
 		if ahead > waitHere {
 			item, err := p.read(ctx)
@@ -189,7 +193,7 @@ func (p *passage) facts(ctx context.Context, item *job.Execution) (lifecycle.Fac
 	if err := p.readRevision(ctx, item.Revision); err != nil {
 		return f, err
 	}
-	f.Retry = p.revision.Definition.Retry
+	f.Retry, f.Start = p.revision.Definition.Retry, p.revision.Definition.StartDeadline
 	if item.Status != job.Scheduled || item.Kind != job.KindScheduled {
 		return f, nil
 	}

@@ -14,22 +14,23 @@ import (
 type Definition struct {
 	_ struct{} `additionalProperties:"false"`
 
-	Job          string            `json:"job,omitempty" doc:"Name; may be left out, since the path says it" example:"nightly"`
-	Schedule     Schedule          `json:"schedule" doc:"When the job is due"`
-	Target       Target            `json:"target" doc:"What an execution does"`
-	Pool         string            `json:"pool,omitempty" doc:"Pool whose workers run it; default fast-io"`
-	Type         string            `json:"type,omitempty" doc:"One of the types that the installation lists in its settings; figures are split by it. Default: none"`
-	Priority     string            `json:"priority,omitempty" doc:"Only normal is built yet"`
-	Payload      json.RawMessage   `json:"payload,omitempty" doc:"Any JSON value up to 32 KB, handed to the target"`
-	Timeout      string            `json:"timeout,omitempty" doc:"Longest attempt; default 60s" example:"60s"`
-	Retry        Retry             `json:"retry,omitzero" doc:"How often and how long an execution is tried again"`
-	Concurrency  string            `json:"concurrency,omitempty" doc:"Only ALLOW is built yet"`
-	Misfire      *Misfire          `json:"misfire,omitempty" doc:"What becomes of times that are late; default FIRE_ONCE within 24 h"`
-	SuspendAfter int               `json:"suspend_after,omitempty" doc:"Not built yet"`
-	Limits       []string          `json:"limits,omitempty" nullable:"false" doc:"Not built yet"`
-	Labels       map[string]string `json:"labels,omitempty" doc:"Up to 20 free labels"`
-	Description  string            `json:"description,omitempty" doc:"Up to 1000 characters for people"`
-	Paused       bool              `json:"paused,omitempty" doc:"True: the job is made, and has no executions until it is resumed"`
+	Job           string            `json:"job,omitempty" doc:"Name; may be left out, since the path says it" example:"nightly"`
+	Schedule      Schedule          `json:"schedule" doc:"When the job is due"`
+	Target        Target            `json:"target" doc:"What an execution does"`
+	Pool          string            `json:"pool,omitempty" doc:"Pool whose workers run it; default fast-io"`
+	Type          string            `json:"type,omitempty" doc:"One of the types that the installation lists in its settings; figures are split by it. Default: none"`
+	Priority      string            `json:"priority,omitempty" doc:"Only normal is built yet"`
+	Payload       json.RawMessage   `json:"payload,omitempty" doc:"Any JSON value up to 32 KB, handed to the target"`
+	Timeout       string            `json:"timeout,omitempty" doc:"Longest attempt; default 60s" example:"60s"`
+	StartDeadline string            `json:"start_deadline,omitempty" doc:"How late a first attempt may begin, from the scheduled time or from when it was made, if that was later; what no worker takes before is MISSED. Default: no deadline" example:"2h"`
+	Retry         Retry             `json:"retry,omitzero" doc:"How often and how long an execution is tried again"`
+	Concurrency   string            `json:"concurrency,omitempty" doc:"Only ALLOW is built yet"`
+	Misfire       *Misfire          `json:"misfire,omitempty" doc:"What becomes of times that are late; default FIRE_ONCE within 24 h"`
+	SuspendAfter  int               `json:"suspend_after,omitempty" doc:"Not built yet"`
+	Limits        []string          `json:"limits,omitempty" nullable:"false" doc:"Not built yet"`
+	Labels        map[string]string `json:"labels,omitempty" doc:"Up to 20 free labels"`
+	Description   string            `json:"description,omitempty" doc:"Up to 1000 characters for people"`
+	Paused        bool              `json:"paused,omitempty" doc:"True: the job is made, and has no executions until it is resumed"`
 }
 
 // Schedule is job.Schedule with its times as text.
@@ -179,7 +180,7 @@ func (d Definition) definition() (job.Definition, error) {
 	var r reading
 	out := job.Definition{
 		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: r.target(d.Target), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
-		Payload: d.Payload, Timeout: r.positive("timeout", d.Timeout), Concurrency: job.Concurrency(d.Concurrency),
+		Payload: d.Payload, Timeout: r.positive("timeout", d.Timeout), StartDeadline: r.positive("start_deadline", d.StartDeadline), Concurrency: job.Concurrency(d.Concurrency),
 		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.positive("retry.base", d.Retry.Base), Max: r.positive("retry.max", d.Retry.Max),
 			MaxAge: r.positive("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost},
 		SuspendAfter: d.SuspendAfter, Limits: d.Limits, Labels: d.Labels, Description: d.Description, Paused: d.Paused,

@@ -28,6 +28,8 @@ const (
 	MaxDescription = 1000     // characters; of a log target's message too
 	MaxLabels      = 20
 	MaxTimeout     = Duration(12 * time.Hour)
+
+	MaxStartDeadline = Duration(30 * 24 * time.Hour)
 )
 
 // Target says what an execution does. Exactly one member is set.
@@ -80,22 +82,26 @@ func (t Target) HandlerName() string {
 
 // Definition is what a person writes: the content of one immutable revision.
 type Definition struct {
-	Job          string            `json:"job"`
-	Schedule     Schedule          `json:"schedule"`
-	Target       Target            `json:"target"`
-	Pool         string            `json:"pool,omitempty"`
-	Type         string            `json:"type,omitempty"`
-	Priority     string            `json:"priority,omitempty"`
-	Payload      json.RawMessage   `json:"payload,omitempty"`
-	Timeout      Duration          `json:"timeout,omitzero"`
-	Retry        Retry             `json:"retry,omitzero"`
-	Concurrency  Concurrency       `json:"concurrency,omitempty"`
-	Misfire      *Misfire          `json:"misfire,omitempty"`
-	SuspendAfter int               `json:"suspend_after,omitempty"`
-	Limits       []string          `json:"limits,omitempty"`
-	Labels       map[string]string `json:"labels,omitempty"`
-	Description  string            `json:"description,omitempty"`
-	Paused       bool              `json:"paused,omitempty"`
+	Job      string          `json:"job"`
+	Schedule Schedule        `json:"schedule"`
+	Target   Target          `json:"target"`
+	Pool     string          `json:"pool,omitempty"`
+	Type     string          `json:"type,omitempty"`
+	Priority string          `json:"priority,omitempty"`
+	Payload  json.RawMessage `json:"payload,omitempty"`
+	Timeout  Duration        `json:"timeout,omitzero"`
+	// StartDeadline is how late a first attempt may begin, counted from the
+	// scheduled time, or from when an execution was made that was made later. What no
+	// worker takes before is MISSED. Zero: it waits for ever.
+	StartDeadline Duration          `json:"start_deadline,omitzero"`
+	Retry         Retry             `json:"retry,omitzero"`
+	Concurrency   Concurrency       `json:"concurrency,omitempty"`
+	Misfire       *Misfire          `json:"misfire,omitempty"`
+	SuspendAfter  int               `json:"suspend_after,omitempty"`
+	Limits        []string          `json:"limits,omitempty"`
+	Labels        map[string]string `json:"labels,omitempty"`
+	Description   string            `json:"description,omitempty"`
+	Paused        bool              `json:"paused,omitempty"`
 }
 
 // WithDefaults returns d with every value that it leaves out filled in. The

@@ -153,6 +153,9 @@ func (d Definition) checkTimes() error {
 	if d.Timeout < Duration(1e9) || d.Timeout > MaxTimeout {
 		return invalid("timeout", d.Timeout.String(), "1s to 12h", "a timeout of "+d.Timeout.String()+" is out of bounds", "choose one from 1s to 12h")
 	}
+	if d.StartDeadline != 0 && (d.StartDeadline < Duration(1e9) || d.StartDeadline > MaxStartDeadline) {
+		return invalid("start_deadline", d.StartDeadline.String(), "1s to 30d", "a start deadline of "+d.StartDeadline.String()+" is out of bounds", "choose one from 1s to 30d, or leave it out")
+	}
 	return nil
 }
 

@@ -27,7 +27,8 @@ type Facts struct {
 	Nonce        string         // of the caller's own claim
 	MayBegin     bool           // the claim rule's answer; only used before the first attempt of a scheduled time
 	Retry        job.Retry
-	RestoreEpoch int64 // of this installation
+	Start        job.Duration // the definition's start deadline; zero = none
+	RestoreEpoch int64        // of this installation
 	Now          time.Time
 	Epsilon      time.Duration // bound of the clocks' difference
 }
@@ -152,8 +153,21 @@ func decideScheduled(f Facts) Disposition {
 		return Disposition{Act: Close, Transition: WithdrawnBy(f.Now, "", Superseded), Why: "superseded"}
 	case item.AvailableAt.After(f.Now):
 		return Disposition{Act: Hide, Until: item.AvailableAt, Why: "early"}
+	case f.Start > 0 && f.Now.After(StartBy(item, f.Start)):
+		return Disposition{Act: Close, Transition: MissedBy(f.Now, "", StartDeadline), Why: "start-deadline"}
 	}
 	return Disposition{Act: Claim, Why: "first"}
+}
+
+// StartBy is the last moment at which a first attempt of e may begin under a
+// start deadline: counted from its scheduled time, or from when it was made, if
+// that was later. What a misfire policy runs late thus has the whole of it.
+func StartBy(e *job.Execution, deadline job.Duration) time.Time {
+	from := e.AvailableAt
+	if e.CreatedAt.After(from) {
+		from = e.CreatedAt
+	}
+	return from.Add(deadline.Std())
 }
 
 // DecideDeadLetter says what the dead-letter consumer does with a message:

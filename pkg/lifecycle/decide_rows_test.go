@@ -131,3 +131,23 @@ func TestDecideDeadLetter(t *testing.T) {
 		})
 	}
 }
+
+func TestAStartDeadlineBindsFirstAttemptsOnly(t *testing.T) {
+	hour := job.Duration(time.Hour)
+	for sentence, row := range map[string]struct {
+		facts lifecycle.Facts
+		act   lifecycle.Act
+	}{
+		"after it nobody begins any more": {with(waiting(), func(f *lifecycle.Facts) { f.Start, f.Now = hour, noon.Add(time.Hour+1) }), lifecycle.Close},
+		"at it one still begins":          {with(waiting(), func(f *lifecycle.Facts) { f.Start, f.Now = hour, noon.Add(time.Hour) }), lifecycle.Claim},
+		"one that was made late has the whole of it from then": {with(waiting(), func(f *lifecycle.Facts) {
+			f.Start, f.Now, f.Item.CreatedAt = hour, noon.Add(90*time.Minute), noon.Add(40*time.Minute)
+		}), lifecycle.Claim},
+		"a retry is not bound": {with(retrying(0), func(f *lifecycle.Facts) { f.Start, f.Now = job.Duration(time.Second), noon.Add(2*time.Second) }), lifecycle.Claim},
+	} {
+		got := lifecycle.Decide(row.facts)
+		if got.Act != row.act || got.Act == lifecycle.Close && (got.Transition.To() != job.Missed || got.Transition.Reason() != lifecycle.StartDeadline) {
+			t.Errorf("%s: %+v", sentence, got)
+		}
+	}
+}

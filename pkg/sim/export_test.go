@@ -23,6 +23,14 @@ func (w *World) StartCrowd(ctx context.Context, scanners, ticks int) {
 	}
 }
 
+// StartWithoutWorkers starts the schedulers alone, and gives back what starts the
+// workers and their dead-letter consumers.
+func (w *World) StartWithoutWorkers(ctx context.Context) (startWorkers func()) {
+	ctx, w.stop = context.WithCancel(ctx)
+	w.startSchedulers(ctx)
+	return func() { w.startWorkers(ctx) }
+}
+
 // Assembled is a further installation view over the same backend, with settings
 // of its own.
 func (w *World) Assembled(s assemble.Settings) *assemble.Belfry {

@@ -27,10 +27,43 @@ type lostMinute struct {
 	did    func(job.RestoreProgress) bool     // counts that the repair must tell
 }
 
-func TestWhatTheLostMinuteLeavesBehindIsSettledByTheRestoredJob(t *testing.T) {
+func lostMinutes() []lostMinute {
 	pause := func(s *stage) { _, err := s.planes().Control.Pause(s.Context(), s.ref, "test"); s.must(err) }
 	hourly, _ := soonHourly()
-	for _, x := range []lostMinute{
+	return append(lostVerbs(pause, hourly), []lostMinute{
+		{says: "an older pause stands, and so does what it withdrew",
+			before: pause,
+			lost:   func(*stage, time.Time) {},
+			want:   func(s *stage, at time.Time) { s.status(at, job.Withdrawn); s.head(job.Paused) },
+			did:    func(p job.RestoreProgress) bool { return p.Rearmed == 0 && p.Withdrawn == 0 }},
+		{says: "a lost pause had withdrawn a one-off that was made ahead: it is made again",
+			of:   soon,
+			lost: func(s *stage, _ time.Time) { pause(s) },
+			want: func(s *stage, at time.Time) { s.status(at, job.Scheduled); s.head(job.Completed) },
+			did:  func(p job.RestoreProgress) bool { return p.Rearmed == 1 && p.SetBack == 0 }},
+		{says: "an older edit let a time of the revision before run on: it still does",
+			before: func(s *stage) {
+				time.Sleep(3 * time.Minute)
+				d := hourly
+				d.Description = "edited"
+				s.apply(d)
+			},
+			lost: func(*stage, time.Time) {},
+			want: func(s *stage, at time.Time) {
+				if s.status(at, job.Scheduled); s.execution(at).Revision != 1 {
+					s.Errorf("it would run revision %d", s.execution(at).Revision)
+				}
+			},
+			did: func(p job.RestoreProgress) bool { return p.Rearmed == 1 && p.Withdrawn == 0 }},
+		{says: "nothing happened at all: the time is kept",
+			lost: func(*stage, time.Time) {},
+			want: func(s *stage, at time.Time) { s.status(at, job.Scheduled); s.head(job.Enabled) },
+			did:  func(p job.RestoreProgress) bool { return p.Rearmed == 1 && p.Lifted == 1 && p.SetBack == 0 }},
+	}...)
+}
+
+func lostVerbs(pause func(s *stage), hourly job.Definition) []lostMinute {
+	return []lostMinute{
 		{says: "a lost pause had withdrawn the next time: it is made again and runs",
 			lost: func(s *stage, _ time.Time) { pause(s) },
 			want: func(s *stage, at time.Time) { s.status(at, job.Scheduled); s.head(job.Enabled) },
@@ -62,35 +95,11 @@ func TestWhatTheLostMinuteLeavesBehindIsSettledByTheRestoredJob(t *testing.T) {
 			},
 			want: func(s *stage, at time.Time) { s.status(at, job.Scheduled); s.head(job.Enabled) },
 			did:  func(p job.RestoreProgress) bool { return p.Rearmed == 1 }},
-		{says: "an older pause stands, and so does what it withdrew",
-			before: pause,
-			lost:   func(*stage, time.Time) {},
-			want:   func(s *stage, at time.Time) { s.status(at, job.Withdrawn); s.head(job.Paused) },
-			did:    func(p job.RestoreProgress) bool { return p.Rearmed == 0 && p.Withdrawn == 0 }},
-		{says: "a lost pause had withdrawn a one-off that was made ahead: it is made again",
-			of:   soon,
-			lost: func(s *stage, _ time.Time) { pause(s) },
-			want: func(s *stage, at time.Time) { s.status(at, job.Scheduled); s.head(job.Completed) },
-			did:  func(p job.RestoreProgress) bool { return p.Rearmed == 1 && p.SetBack == 0 }},
-		{says: "an older edit let a time of the revision before run on: it still does",
-			before: func(s *stage) {
-				time.Sleep(3 * time.Minute)
-				d := hourly
-				d.Description = "edited"
-				s.apply(d)
-			},
-			lost: func(*stage, time.Time) {},
-			want: func(s *stage, at time.Time) {
-				if s.status(at, job.Scheduled); s.execution(at).Revision != 1 {
-					s.Errorf("it would run revision %d", s.execution(at).Revision)
-				}
-			},
-			did: func(p job.RestoreProgress) bool { return p.Rearmed == 1 && p.Withdrawn == 0 }},
-		{says: "nothing happened at all: the time is kept",
-			lost: func(*stage, time.Time) {},
-			want: func(s *stage, at time.Time) { s.status(at, job.Scheduled); s.head(job.Enabled) },
-			did:  func(p job.RestoreProgress) bool { return p.Rearmed == 1 && p.Lifted == 1 && p.SetBack == 0 }},
-	} {
+	}
+}
+
+func TestWhatTheLostMinuteLeavesBehindIsSettledByTheRestoredJob(t *testing.T) {
+	for _, x := range lostMinutes() {
 		t.Run(x.says, func(t *testing.T) { x.play(t) })
 	}
 }

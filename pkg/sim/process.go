@@ -28,8 +28,16 @@ type incarnation struct {
 // worker and a dead-letter consumer.
 func (w *World) Start(ctx context.Context) {
 	ctx, w.stop = context.WithCancel(ctx)
+	w.startSchedulers(ctx)
+	w.startWorkers(ctx)
+}
+
+func (w *World) startSchedulers(ctx context.Context) {
 	w.process(ctx, "tick", w.tickEachMinute, w.tickMessages)
 	w.process(ctx, "scan", w.scanMessages)
+}
+
+func (w *World) startWorkers(ctx context.Context) {
 	for _, pool := range w.Options.Pools {
 		names := queue.Names{}
 		for i := range w.Options.Workers {
