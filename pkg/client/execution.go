@@ -16,6 +16,8 @@ type Execution struct {
 	Lost         int        `json:"lost" doc:"Attempts whose worker was lost"`
 	Revision     int        `json:"revision" doc:"Revision of the job that it runs"`
 	Pool         string     `json:"pool"`
+	Type         Text       `json:"type" nullable:"true" doc:"The job's type when it was made; null = none"`
+	Target       Text       `json:"target" nullable:"true" doc:"Kind of the job's target when it was made"`
 	CreatedAt    Time       `json:"created_at" nullable:"true" format:"date-time"`
 	AvailableAt  Time       `json:"available_at" nullable:"true" format:"date-time" doc:"No claim before this"`
 	StartedAt    Time       `json:"started_at" nullable:"true" format:"date-time" doc:"Start of the first attempt"`

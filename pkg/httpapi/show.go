@@ -79,7 +79,7 @@ var kindWords = map[job.Kind]string{job.KindScheduled: "scheduled", job.KindManu
 func showExecution(e *job.Execution, now time.Time) client.Execution {
 	shown := client.Execution{
 		ID: e.ID(), Job: e.Job, Kind: kindWords[e.Kind], ScheduledAt: client.At(e.ScheduledAt), CoversFrom: client.At(e.Covers), Status: e.Status, Ready: ready(e, now),
-		Attempt: e.Attempt, Lost: e.Lost, Revision: e.Revision, Pool: e.Pool,
+		Attempt: e.Attempt, Lost: e.Lost, Revision: e.Revision, Pool: e.Pool, Type: client.Text(e.Type), Target: client.Text(e.Target),
 		CreatedAt: client.At(e.CreatedAt), AvailableAt: client.At(e.AvailableAt), StartedAt: client.At(e.StartedAt), FinishedAt: client.At(e.FinishedAt),
 		FencingToken: token(e.Attempt, e.FencingToken), Reason: client.Text(e.Reason), ReasonText: client.Text(lifecycle.Sentence(e.Reason)),
 		ErrorCode: client.Text(e.ErrorCode), ErrorText: client.Text(e.ErrorText), ReplayOf: client.Text(e.ReplayOf), Actor: client.Text(e.Actor),
