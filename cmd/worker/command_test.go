@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
+	"github.com/belfry-scheduler/belfry/pkg/observe/otlp/otlptest"
 )
 
 // environment looks variables up in a map.
@@ -88,6 +89,9 @@ func TestWorkerRunsWhatIsQueuedAndDrainsWhenToldToStop(t *testing.T) {
 		<-answer
 	}))
 	defer receiver.Close()
+	collector := &otlptest.Collector{}
+	collecting := httptest.NewServer(collector)
+	defer collecting.Close()
 	ref := job.Ref{Tenant: "default", Job: "hook"}
 	definition := job.Definition{Job: "hook", Schedule: job.Schedule{Cron: "0 0 1 1 *"}, Target: job.Target{Webhook: &job.Webhook{URL: receiver.URL}}}
 	if _, err := b.Control.Put(t.Context(), control.PutRequest{Ref: ref, Definition: definition, Actor: "test"}); err != nil {
@@ -101,7 +105,8 @@ func TestWorkerRunsWhatIsQueuedAndDrainsWhenToldToStop(t *testing.T) {
 	code := make(chan int)
 	var out, errOut bytes.Buffer
 	go func() {
-		code <- run(ctx, []string{"--slots=2"}, environment(map[string]string{"BELFRY_POOL": "fast-io", "BELFRY_WEBHOOK_ALLOW": "127.0.0.1"}), &out, &errOut)
+		code <- run(ctx, []string{"--slots=2"}, environment(map[string]string{"BELFRY_POOL": "fast-io", "BELFRY_WEBHOOK_ALLOW": "127.0.0.1",
+			"OTEL_EXPORTER_OTLP_ENDPOINT": collecting.URL}), &out, &errOut)
 	}()
 	<-called
 	stop()
@@ -112,6 +117,9 @@ func TestWorkerRunsWhatIsQueuedAndDrainsWhenToldToStop(t *testing.T) {
 	after, err := b.Store.Execution(t.Context(), ref, e.Key)
 	if err != nil || after.Status != job.Succeeded {
 		t.Errorf("%v, %v; want the running attempt finished", after.Status, err)
+	}
+	if traced := collector.Named("belfry.attempt"); len(traced) != 1 || traced[0].About["belfry.status"] != "SUCCEEDED" || traced[0].Resource["service.name"] != "belfry-worker" {
+		t.Errorf("when it had ended, the collector knew of %+v; want the attempt that ran last", traced)
 	}
 	for _, part := range []string{`"worker started","pools":["fast-io"]`, `"worker stopped"`} {
 		if !strings.Contains(out.String(), part) {
