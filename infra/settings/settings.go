@@ -91,7 +91,7 @@ type Webhooks struct {
 type Archive struct {
 	Enabled       bool   `yaml:"enabled" doc:"Whether every transition and every audit entry is kept in a bucket, beyond the tables: docs/archive.md. Turned off, the bucket stays."`
 	KeepDays      int    `yaml:"keep_days" least:"0" most:"36500" doc:"How many days objects are kept; 0 keeps them for good."`
-	ColdDays      int    `yaml:"cold_days" least:"0" most:"36500" doc:"After how many days objects go to Glacier Instant Retrieval, where they cost a sixth and are read as before; 0 leaves them. S3 leaves those of less than 128 KB."`
+	ColdDays      int    `yaml:"cold_days" least:"0" most:"36500" doc:"After how many days objects go to Glacier Instant Retrieval, where they cost a sixth and reading them 3 cents a GB; 0 leaves them. S3 leaves those of less than 128 KB."`
 	LockDays      int    `yaml:"lock_days" least:"0" most:"36500" doc:"How many days nobody can delete or replace an object (S3 Object Lock); 0 locks none. What is stored stays as it was locked then."`
 	LockMode      string `yaml:"lock_mode" one:"governance compliance" doc:"Whether a principal with a right of its own can lift the lock, or nobody at all."`
 	WindowSeconds int    `yaml:"window_seconds" least:"0" most:"300" doc:"How long changes are gathered into one object. A shorter time makes more, smaller objects, each of which is paid for."`

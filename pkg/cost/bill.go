@@ -70,6 +70,8 @@ func (in Input) lines() []Line {
 		in.line("dynamodb_backups", "DynamoDB", "pitr", stored, "point-in-time recovery"),
 		{Name: "dynamodb_streams", Service: "DynamoDB", Quantity: assumed("stream polls") * monthMinutes, Unit: "stream reads", Note: "free when Lambda reads"},
 		in.line("sqs_requests", "SQS", "sqs", l.requests()*monthMinutes, "most of them empty polls when little is due"),
+		in.line("s3_puts", "S3", "puts", l.archived()*monthMinutes, "the archive's objects; once more for each further tenant"),
+		in.line("s3_storage", "S3", "objects", l.kept(), "the archive, once its 400 days have filled"),
 		in.line("lambda_requests", "Lambda", "lambda requests", invocations*monthMinutes, ""),
 		in.line("lambda_duration", "Lambda", "lambda"+chip, own*monthMinutes, "without the handlers"),
 	}

@@ -87,6 +87,18 @@ func TestRequestsToSQSFollowTheLoad(t *testing.T) {
 	}
 }
 
+func TestTheArchivesPutsFollowTheWindowAndThenTheLoad(t *testing.T) {
+	for fires, each := range map[float64]float64{0: 0, 0.1: 0.3, 60: 0.8 + 180.0/3200, 6000: 0.8 + 18000.0/3200} {
+		if got := line(compute(t, asked(100000, fires)), "s3_puts").Quantity / monthMinutes; !near(got, each) {
+			t.Errorf("at %v a minute %v objects are stored a minute, want %v", fires, got, each)
+		}
+	}
+	twice := line(compute(t, asked(1000, 100, func(in *Input) { in.Attempts = 2 })), "s3_storage").Quantity
+	if once := line(compute(t, asked(1000, 100)), "s3_storage").Quantity; !near(twice/once, 5.0/3) {
+		t.Errorf("a second attempt makes the archive %v times as large, want that of 5 rows in place of 3", twice/once)
+	}
+}
+
 func TestAnIdleInstallation(t *testing.T) {
 	small, large := compute(t, asked(0, 0)), compute(t, asked(0, 0, func(in *Input) { in.Shards = 4096 }))
 	if got := line(small, "dynamodb_reads").Quantity / monthMinutes; got != 256.5+1*2 {

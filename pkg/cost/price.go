@@ -23,6 +23,7 @@ const (
 	steps  = "https://aws.amazon.com/step-functions/pricing/"
 	cloud  = "https://docs.temporal.io/cloud/pricing"
 	events = "https://aws.amazon.com/eventbridge/pricing/"
+	s3     = "https://aws.amazon.com/s3/pricing/"
 	xray   = "https://aws.amazon.com/xray/pricing/"
 
 	million = 1e6
@@ -36,6 +37,8 @@ var Prices = []Price{
 	{"storage", 0.25, 1, "GB-months", 25, dynamo, "the vendor's page, stored copy, read 2026-11-29"},
 	{"pitr", 0.20, 1, "GB-months", 0, dynamo, "a guide, undated, read 2026-11-29"},
 	{"sqs", 0.40, million, "requests", million, "https://aws.amazon.com/sqs/pricing/", facts + "; an article's copy of 2026"},
+	{"puts", 5.00, million, "requests", 0, s3, "a guide, undated, read 2026-11-29"},
+	{"objects", 0.023, 1, "GB-months", 0, s3, "a guide, undated, read 2026-11-29"},
 	{"lambda requests", 0.20, million, "requests", million, lambda, facts + "; guides of 2026-05"},
 	{"lambda arm64", 13.3334, million, "GB-s", 400_000, lambda, "a guide of 2026-05"},
 	{"lambda x86_64", 16.6667, million, "GB-s", 400_000, lambda, facts + "; guides of 2026-05"},

@@ -98,8 +98,25 @@ func (l load) functions() []function {
 		{scans, scans*assumed("scan time") + l.fires*assumed("scan time, due"), assumed("scan memory")},
 		{ticks, ticks * assumed("tick time"), assumed("tick memory")},
 		{records, records * assumed("record time"), assumed("record memory")},
+		{l.archived(), l.archived() * assumed("archive time"), assumed("archive memory")},
 		{l.APICalls, l.APICalls * assumed("api time"), assumed("api memory")},
 	}
+}
+
+// changes are those of executions in a minute that the archive keeps.
+func (l load) changes() float64 {
+	return l.fires*assumed("changes") + l.retries*assumed("further changes")
+}
+
+// archived are the archive's invocations of a minute, and so its objects: one of
+// each batch, since all executions here are one tenant's.
+func (l load) archived() float64 {
+	return min(l.changes(), assumed("archive windows")+l.changes()/assumed("archive batch"))
+}
+
+// kept are the gigabytes in the archive once its time has filled.
+func (l load) kept() float64 {
+	return l.changes() * monthMinutes * assumed("archive months") * assumed("archive row") / gigabyte
 }
 
 // workInvocations are those that run handlers; a message that comes again after a
