@@ -34,7 +34,7 @@ type town struct {
 func TestWhatWasDeployedRunsJobs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience+4*time.Minute)
 	defer cancel()
-	w := newTown(t)
+	w, spans := newTown(t), newCollector(t)
 	health, err := w.api.Health(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +64,7 @@ func TestWhatWasDeployedRunsJobs(t *testing.T) {
 		w.delivered(flaky, w.ranInTime(ctx, flaky, enough), 2)
 	})
 	t.Run("a webhook that goes on failing ends DEAD", func(t *testing.T) { w.on(t).died(ctx, broken, manual.ID) })
+	t.Run("its attempts are traced, and linked to one another", func(t *testing.T) { w.on(t).traced(ctx, spans, manual.ID) })
 	t.Run("a paused job stops, and leaves nothing scheduled", func(t *testing.T) { w.on(t).stops(ctx, steady, flaky) })
 	t.Run("a killed container worker's execution is taken over under a higher token", func(t *testing.T) { w.on(t).takenOver(ctx) })
 	t.Run("a changed template is deployed while a job runs", func(t *testing.T) { w.on(t).redeployed(ctx) })
