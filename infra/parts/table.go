@@ -18,8 +18,8 @@ type Index struct {
 // TableShape is what one table is made of beyond its key.
 type TableShape struct {
 	Name    string
-	Expires bool                       // items go when their time to live has come
-	Stream  awsdynamodb.StreamViewType // what is told of changes; empty = they are not told
+	Expires bool // items go when their time to live has come
+	Stream  bool // changes are told, old and new
 	Indexes []Index
 }
 
@@ -41,8 +41,8 @@ func NewTable(scope constructs.Construct, id string, i Installation, shape Table
 	if shape.Expires {
 		props.TimeToLiveAttribute = jsii.String(store.TTLAttribute)
 	}
-	if shape.Stream != "" {
-		props.Stream = shape.Stream
+	if shape.Stream {
+		props.Stream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
 	}
 	table := awsdynamodb.NewTable(scope, &id, props)
 	for _, index := range shape.Indexes {

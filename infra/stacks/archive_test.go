@@ -77,7 +77,7 @@ func TestTheArchiveReadsBothStreamsBesideRecord(t *testing.T) {
 	if m := streamMapping(t, i, "belfry-executions", "Record"); m.get("MaximumBatchingWindowInSeconds") != "5" {
 		t.Errorf("record waits for the archive's window: %s", m.get("MaximumBatchingWindowInSeconds"))
 	}
-	i.named(t, "AWS::DynamoDB::Table", "TableName", "belfry-control").expect(t, map[string]string{"StreamSpecification.StreamViewType": "NEW_IMAGE"})
+	i.named(t, "AWS::DynamoDB::Table", "TableName", "belfry-control").expect(t, map[string]string{"StreamSpecification.StreamViewType": "NEW_AND_OLD_IMAGES"})
 }
 
 func TestTheArchiveIsWatched(t *testing.T) {

@@ -32,9 +32,10 @@ func newData(app constructs.Construct, i parts.Installation) *Data {
 	d.Jobs = parts.NewTable(d.Stack, "Jobs", i, parts.TableShape{Name: names.Jobs, Indexes: []parts.Index{
 		{Name: store.IndexDue, Partition: "due_shard", Sort: "next_fire_at", SortType: awsdynamodb.AttributeType_NUMBER},
 		{Name: store.IndexTenant, Partition: "tenant_shard", Sort: "job", SortType: awsdynamodb.AttributeType_STRING}}})
-	d.Executions = parts.NewTable(d.Stack, "Executions", i, parts.TableShape{Name: names.Executions, Expires: true, Stream: awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES, Indexes: []parts.Index{
+	d.Executions = parts.NewTable(d.Stack, "Executions", i, parts.TableShape{Name: names.Executions, Expires: true, Stream: true, Indexes: []parts.Index{
 		{Name: store.IndexWake, Partition: "wake_shard", Sort: "wake_at", SortType: awsdynamodb.AttributeType_NUMBER}}})
-	d.Control = parts.NewTable(d.Stack, "Control", i, parts.TableShape{Name: names.Control, Expires: true, Stream: controlStream(i)})
+	// The archive reads audit entries from it; nobody else needs its stream.
+	d.Control = parts.NewTable(d.Stack, "Control", i, parts.TableShape{Name: names.Control, Expires: true, Stream: i.Settings.Archive.Enabled})
 	if i.Settings.Archive.Enabled {
 		d.Archive = parts.NewArchiveBucket(d.Stack, "Archive", i)
 	}
@@ -42,13 +43,4 @@ func newData(app constructs.Construct, i parts.Installation) *Data {
 		d.Work[pool.Name] = parts.NewWorkQueue(d.Stack, i, pool)
 	}
 	return d
-}
-
-// controlStream is what the archive reads audit entries from; nobody else needs
-// the control table's stream.
-func controlStream(i parts.Installation) awsdynamodb.StreamViewType {
-	if !i.Settings.Archive.Enabled {
-		return ""
-	}
-	return awsdynamodb.StreamViewType_NEW_IMAGE
 }

@@ -56,7 +56,7 @@ func newStation(t *testing.T) *station {
 		KeySchema: []types.KeySchemaElement{{AttributeName: name(store.PartitionKey), KeyType: types.KeyTypeHash}, {AttributeName: name(store.SortKey), KeyType: types.KeyTypeRange}},
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: name(store.PartitionKey), AttributeType: types.ScalarAttributeTypeS},
 			{AttributeName: name(store.SortKey), AttributeType: types.ScalarAttributeTypeS}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewImage}}); err != nil {
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Ensure(t.Context(), clients); err != nil {
