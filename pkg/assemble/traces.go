@@ -5,16 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"net/http"
-	"regexp"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/signing"
 )
-
-// xray is the host of X-Ray's own endpoint, which wants signed requests.
-var xray = regexp.MustCompile(`^xray\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$`)
 
 // Traces makes the export that the environment asks for, under the name of the
 // service unless the environment gives another; nil, which is off, when it names
@@ -25,8 +22,8 @@ func Traces(ctx context.Context, e otlp.Settings, s Settings, service, version s
 	}
 	s = s.filled()
 	var transport http.RoundTripper = http.DefaultTransport.(*http.Transport).Clone()
-	if xray.MatchString(e.Endpoint.Hostname()) {
-		transport = &signing.Transport{Service: "xray", Region: signing.RegionOf(e.Endpoint), Credentials: config.Credentials, Now: s.Clock.Now, Under: transport}
+	if region := signing.RegionOf(e.Endpoint); region != "" && strings.HasPrefix(e.Endpoint.Hostname(), "xray.") {
+		transport = &signing.Transport{Service: "xray", Region: region, Credentials: config.Credentials, Now: s.Clock.Now, Under: transport}
 	}
 	return otlp.Open(ctx, otlp.Options{Settings: e, Service: service, Version: version, HTTP: transport, Clock: s.Clock, Random: randomNumber, Log: s.Log})
 }

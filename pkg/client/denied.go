@@ -22,7 +22,7 @@ type Denied struct {
 
 // Error says who refused and in which words.
 func (e *Denied) Error() string {
-	text := fmt.Sprintf("%s let nobody in: %d %s", e.URL, e.Status, http.StatusText(e.Status))
+	text := fmt.Sprintf("%s did not let the call in: %d %s", e.URL, e.Status, http.StatusText(e.Status))
 	for _, more := range []string{e.Kind, e.Message} {
 		if more != "" && more != http.StatusText(e.Status) {
 			text += ", " + more
