@@ -14,8 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 )
 
@@ -24,6 +26,7 @@ type Installation struct {
 	*assemble.Belfry
 	Environment assemble.Environment
 	Log         *slog.Logger
+	Skew        *clock.Skew  // of this machine's clock; without samples where New made it
 	AWS         aws.Config   // for clients that only one function has; zero where New made it
 	Traces      *otlp.Export // nil: off
 }
@@ -34,7 +37,7 @@ func New(b *assemble.Belfry, e assemble.Environment) *Installation {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Installation{Belfry: b, Environment: e, Log: log}
+	return &Installation{Belfry: b, Environment: e, Log: log, Skew: &clock.Skew{}}
 }
 
 // connections is how many idle connections to each service are kept: a scan or
@@ -52,7 +55,8 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
-	configured, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+	skew := &clock.Skew{}
+	configured, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithAPIOptions([]func(*middleware.Stack) error{sampled(skew, clock.System{})}))
 	if err != nil {
 		return nil, fmt.Errorf("configure the AWS clients: %w", err)
 	}
@@ -69,7 +73,7 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 	}
 	settings.Tracer = traces.Spans()
 	installation := New(assemble.New(clients, settings), e)
-	installation.AWS, installation.Traces = configured, traces
+	installation.AWS, installation.Traces, installation.Skew = configured, traces, skew
 	return installation, nil
 }
 

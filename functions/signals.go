@@ -88,6 +88,7 @@ func Scan(i *Installation) SQSHandler {
 		figures := i.Settings.Metrics.Batch()
 		defer figures.Flush()
 		figures.Count(observe.ScansRedelivered, observe.Labels{}, again)
+		figures.Observe(observe.ClockSkew, observe.Labels{}, i.Skew.Off())
 		figures.Count(observe.ScansFailed, observe.Labels{}, len(response.BatchItemFailures))
 		return response, nil
 	}

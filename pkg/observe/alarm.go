@@ -79,6 +79,8 @@ func found() []Alarm {
 		{Name: "scans-lost", Runbook: "scan-trouble", Says: "More than a quarter of the scans that ticks send never go through: nobody takes them, they run out of time, or they wait until they are dropped.",
 			Series: []Series{own(&ScansSent.Metric, "").named("sent"), own(&ScansCompleted.Metric, "").named("completed"),
 				math("IF(sent > 0, 100 * (1 - FILL(completed, 0) / sent), 0)", "lost, of 100")}, Period: 5 * time.Minute, AtLeast: 25, For: 2, Of: 3},
+		{Name: "clock-skew", Runbook: "clock-skew", Says: "A machine that scans has a clock that is off by 5 s or more: it finds times too early or too late.",
+			Series: []Series{own(&ClockSkew.Metric, "off")}, Period: time.Minute, AtLeast: 5_000, For: 2, Of: 3},
 		{Name: "missed", Runbook: "missed", Says: "Scheduled times passed unseen and their jobs' policies do not run them any more.",
 			Series: []Series{{Metric: &Missed.Metric, Stat: Missed.Stat, Split: Reason, Value: "MISFIRE", Label: "missed"}}, Period: 5 * time.Minute, AtLeast: 1, For: 1},
 	}

@@ -56,6 +56,7 @@ var (
 	Overdue          = timer("overdue", fromScan, nil, "Maximum", "How far the most overdue job of a scan is behind; 0 when none is.")
 	ScansRedelivered = counter("scans_redelivered", fromScan, nil, "Scan messages that came more than once. Their queue keeps them no longer than it hides them, so these are few: "+
 		"SQS delivered twice, or the function was throttled. What is lost shows as scans_sent without scans_completed.")
+	ClockSkew   = timer("clock_skew", fromScan, nil, "Maximum", "By how much a scanner's clock is off at least, by what AWS says of the time in its answers; 0 when nothing shows that it is.")
 	ScansFailed = counter("scans_failed", fromScan, nil, "Scans that did not go through, so that their message stays in the queue.")
 )
 
@@ -69,7 +70,7 @@ var (
 var Metrics = []*Metric{
 	&StartLag.Metric, &LateStarts.Metric, &ScheduleLag.Metric, &QueueWait.Metric, &RunDuration.Metric,
 	&Succeeded.Metric, &Failed.Metric, &Dead.Metric, &Canceled.Metric, &Missed.Metric, &Retries.Metric, &Takeovers.Metric, &LeasesLost.Metric,
-	&Ticks.Metric, &ScansSent.Metric, &ScansCompleted.Metric, &ScanDelay.Metric, &DueJobs.Metric, &LateJobs.Metric, &Overdue.Metric, &ScansRedelivered.Metric, &ScansFailed.Metric,
+	&Ticks.Metric, &ScansSent.Metric, &ScansCompleted.Metric, &ScanDelay.Metric, &DueJobs.Metric, &LateJobs.Metric, &Overdue.Metric, &ScansRedelivered.Metric, &ScansFailed.Metric, &ClockSkew.Metric,
 	&Redriven.Metric, &DeadLettersKept.Metric,
 }
 
