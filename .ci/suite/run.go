@@ -51,7 +51,7 @@ func performCommand(p part, w io.Writer) error {
 		cmd.Stdout = io.MultiWriter(&said, &figures)
 	}
 	err := bounded(cmd, p.within)
-	if err == nil && p.shows {
+	if err == nil {
 		_, err = figures.WriteTo(w)
 	} else if err != nil {
 		lines := strings.SplitAfter(said.String(), "\n")

@@ -156,10 +156,11 @@ func probe(ctx context.Context, address string, out io.Writer) error {
 	return err
 }
 
-// near is where this machine reaches an address that may stand for all of its own.
+// near is where this machine reaches an address that may stand for all of its own;
+// one without a host is this machine anyway.
 func near(address string) string {
 	host, port, _ := net.SplitHostPort(address)
-	if at, err := netip.ParseAddr(host); host == "" || err == nil && at.IsUnspecified() {
+	if at, err := netip.ParseAddr(host); err == nil && at.IsUnspecified() {
 		host = "localhost"
 	}
 	return net.JoinHostPort(host, port)

@@ -13,13 +13,18 @@ import (
 const undoDays = 30
 
 // NewArchiveBucket makes the bucket of the archive, which survives its stack and
-// is named so that a later stack finds it. Locking is possible from the first
+// is named so that a later stack can take it over: if the settings say the name,
+// since only one that stands in the template as a text is taken over. Locking is possible from the first
 // day on, since a bucket cannot learn it later without being made anew; whether
 // objects are locked is a setting.
 func NewArchiveBucket(scope constructs.Construct, id string, i Installation) awss3.Bucket {
 	s := i.Settings.Archive
+	name := s.Bucket
+	if name == "" {
+		name = i.Name("archive") + "-" + *awscdk.Aws_ACCOUNT_ID() + "-" + *awscdk.Aws_REGION()
+	}
 	props := &awss3.BucketProps{
-		BucketName: jsii.String(i.Name("archive") + "-" + *awscdk.Aws_ACCOUNT_ID() + "-" + *awscdk.Aws_REGION()),
+		BucketName: &name,
 		Encryption: awss3.BucketEncryption_S3_MANAGED, BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(), ObjectOwnership: awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		EnforceSSL: jsii.Bool(true), MinimumTLSVersion: jsii.Number(1.2), Versioned: jsii.Bool(true), ObjectLockEnabled: jsii.Bool(true),
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN, LifecycleRules: lifecycle(s),

@@ -90,6 +90,7 @@ type Webhooks struct {
 // Archive are the settings of the archive (docs/archive.md).
 type Archive struct {
 	Enabled       bool   `yaml:"enabled" doc:"Whether every transition and every audit entry is kept in a bucket, beyond the tables: docs/archive.md. Turned off, the bucket stays."`
+	Bucket        string `yaml:"bucket" empty:"made of prefix, account and region" form:"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$" doc:"The bucket's name. A deployment takes a bucket that was left behind over only when its name is said here in full."`
 	KeepDays      int    `yaml:"keep_days" least:"0" most:"36500" doc:"How many days objects are kept; 0 keeps them for good."`
 	ColdDays      int    `yaml:"cold_days" least:"0" most:"36500" doc:"After how many days objects go to Glacier Instant Retrieval, where they cost a sixth and reading them 3 cents a GB; 0 leaves them. S3 leaves those of less than 128 KB."`
 	LockDays      int    `yaml:"lock_days" least:"0" most:"36500" doc:"How many days nobody can delete or replace an object (S3 Object Lock); 0 locks none. What is stored stays as it was locked then."`

@@ -51,6 +51,7 @@ func TestHowLongTheArchiveKeepsIsASetting(t *testing.T) {
 			"LifecycleConfiguration.Rules.0.Transitions.0.TransitionInDays": "30"},
 		"profile: small\narchive: {keep_days: 0, cold_days: 0}": {"LifecycleConfiguration.Rules.0.ExpirationInDays": "", "LifecycleConfiguration.Rules.0.Transitions": "",
 			"LifecycleConfiguration.Rules.1": "", "ObjectLockConfiguration": ""},
+		"profile: small\narchive: {bucket: acme-history}":                  {"BucketName": "acme-history"},
 		"profile: small\narchive: {lock_days: 365}":                        {"ObjectLockConfiguration.Rule.DefaultRetention": `{"Days":365,"Mode":"GOVERNANCE"}`},
 		"profile: small\narchive: {lock_days: 365, lock_mode: compliance}": {"ObjectLockConfiguration.Rule.DefaultRetention": `{"Days":365,"Mode":"COMPLIANCE"}`},
 		"profile: small\ntables: {key_arn: \"" + key + "\"}": {

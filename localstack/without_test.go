@@ -23,63 +23,92 @@ import (
 )
 
 // While nothing is deployed there is no API to ask: what stayed behind is read
-// from the tables and queues themselves.
+// from the tables and queues themselves. The name of this file puts it last: what
+// it deploys has another bucket for the archive.
 func TestDestroyKeepsWhatWasStored(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	w := newTown(t)
-	// Deleted through the API of then: the deployment's of now will be gone.
-	put := func(d job.Definition) string {
-		d.Job += w.suffix
-		if _, err := w.api.PutJob(ctx, d, client.PutOptions{IfAbsent: true}); err != nil {
-			t.Fatal(err)
-		}
-		return d.Job
-	}
-	log := job.Target{Log: &job.LogTarget{Message: "here"}}
-	ran := put(job.Definition{Job: "ran", Schedule: job.Schedule{Every: job.Duration(time.Hour)}, Paused: true, Target: log})
-	runs := put(job.Definition{Job: "runs", Schedule: job.Schedule{Every: job.Duration(interval)}, Target: log})
-	waits := put(job.Definition{Job: "waits", Schedule: job.Schedule{Every: job.Duration(time.Hour)}, Paused: true, Target: log, Pool: "long-running"})
-	done, waiting := w.run(ctx, ran), w.run(ctx, waits)
-	done = w.ended(ctx, done.ID)
-	before := w.about(ctx, ran)
-	beneath := under(t)
-	waitsInQueue := func() bool { return beneath.messages(ctx, t, "belfry-long-running") > 0 }
-	w.until(ctx, "a message waits for a worker that is not there", waitsInQueue)
+	known := w.store(ctx)
+	beneath, archive := under(t), deployedVault(t)
+	waits := func() bool { return beneath.messages(ctx, t, "belfry-long-running") > 0 }
+	w.until(ctx, "a message waits for a worker that is not there", waits)
+	var archived []string
+	w.until(ctx, "something is archived", func() bool {
+		archived, _ = archive.names(ctx, "transition")
+		return len(archived) > 0
+	})
 
 	w.step(ctx, "destroy")
 	if _, err := w.api.Health(ctx); err == nil {
 		t.Error("the API still answers")
 	}
-	beneath.hold(ctx, t, ran)
-	if !waitsInQueue() {
+	beneath.hold(ctx, t, known.job.Job)
+	if !waits() {
 		t.Error("the message that waited is gone")
 	}
+	if left, _ := archive.names(ctx, "transition"); !slices.Contains(left, archived[0]) {
+		t.Errorf("%s is gone from the archive's bucket", archived[0])
+	}
 
-	w.step(ctx, "deploy")
+	// The emulator refuses a bucket that is there, whether it may take it over or not.
+	w.step(ctx, "deploy", "CDKFLAGS=-c belfry:archive.bucket=belfry-archive"+w.suffix)
 	w.api = deployedAPI(t)
-	// The emulator takes the tables over and makes the queues anew, so that what was
-	// in them is gone: the worst that a deployment can find.
-	t.Logf("%d of the messages that waited for %s are left", beneath.messages(ctx, t, "belfry-fast-io"), runs)
+	// It takes the tables over and makes the queues anew, so that what was in them is
+	// gone: the worst that a deployment can find.
+	t.Logf("%d of the messages that waited in belfry-fast-io are left", beneath.messages(ctx, t, "belfry-fast-io"))
+	w.finds(ctx, known)
+}
+
+// stored is what was there before: a job and its execution that ended, one that
+// waits for a worker, and a job that goes on and on.
+type stored struct {
+	job         client.Job
+	ran, waited client.Execution
+	runs        string
+}
+
+// store makes them. They are deleted through the API that will be there then.
+func (w town) store(ctx context.Context) stored {
+	w.Helper()
+	put := func(d job.Definition) string {
+		d.Job, d.Target = d.Job+w.suffix, job.Target{Log: &job.LogTarget{Message: "here"}}
+		if _, err := w.api.PutJob(ctx, d, client.PutOptions{IfAbsent: true}); err != nil {
+			w.Fatal(err)
+		}
+		return d.Job
+	}
+	hourly := job.Schedule{Every: job.Duration(time.Hour)}
+	ran := put(job.Definition{Job: "ran", Schedule: hourly, Paused: true})
+	known := stored{runs: put(job.Definition{Job: "runs", Schedule: job.Schedule{Every: job.Duration(interval)}})}
+	known.waited = w.run(ctx, put(job.Definition{Job: "waits", Schedule: hourly, Paused: true, Pool: "long-running"}))
+	known.ran = w.ended(ctx, w.run(ctx, ran).ID)
+	known.job = w.about(ctx, ran)
+	return known
+}
+
+// finds expects all of it as it was, and that nothing of it is lost.
+func (w town) finds(ctx context.Context, known stored) {
+	w.Helper()
+	if after := w.about(ctx, known.job.Job); !reflect.DeepEqual(after, known.job) {
+		w.Errorf("the job is found as %+v, it was %+v", after, known.job)
+	}
+	if after := w.ended(ctx, known.ran.ID); !reflect.DeepEqual(after, known.ran) {
+		w.Errorf("the execution is found as %+v, it was %+v", after, known.ran)
+	}
 	until := time.Now()
 	w.reconciled(ctx)
-	if after := w.about(ctx, ran); !reflect.DeepEqual(after, before) {
-		t.Errorf("the job is found as %+v, it was %+v", after, before)
-	}
-	if after := w.ended(ctx, done.ID); !reflect.DeepEqual(after, done) {
-		t.Errorf("the execution is found as %+v, it was %+v", after, done)
-	}
 	w.worker()
-	if e := w.ended(ctx, waiting.ID); e.Status != job.Succeeded || e.Attempt != 1 {
-		t.Errorf("what waited for a worker is %s after %d attempts", e.Status, e.Attempt)
+	if e := w.ended(ctx, known.waited.ID); e.Attempt != 1 {
+		w.Errorf("what waited for a worker took %d attempts", e.Attempt)
 	}
 	w.until(ctx, "every time that passed meanwhile has run", func() bool {
-		passed := slices.DeleteFunc(w.executions(ctx, client.ExecutionQuery{Job: runs}), func(e client.Execution) bool { return e.ScheduledAt.After(until) })
+		passed := slices.DeleteFunc(w.executions(ctx, client.ExecutionQuery{Job: known.runs}), func(e client.Execution) bool { return e.ScheduledAt.After(until) })
 		return len(passed) > 0 && !slices.ContainsFunc(passed, func(e client.Execution) bool { return e.Status != job.Succeeded })
 	})
-	for _, name := range []string{ran, runs, waits} {
+	for _, name := range []string{known.job.Job, known.runs, known.waited.Job} {
 		if err := w.api.DeleteJob(ctx, name, 0); err != nil {
-			t.Errorf("delete %s: %v", name, err)
+			w.Errorf("delete %s: %v", name, err)
 		}
 	}
 }
