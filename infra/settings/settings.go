@@ -10,7 +10,7 @@ type Settings struct {
 	Shards        int      `yaml:"shards" least:"1" most:"4096" doc:"Shards of the first layout; read only while an installation has none."`
 	RestoreEpoch  int      `yaml:"restore_epoch" least:"0" most:"2147483647" doc:"How often the tables were restored from a backup. It must never go back."`
 	Types         []string `yaml:"types" doc:"The types that a job may have, at most 20. Figures are split by them, and each is a metric to pay for: docs/metrics.md."`
-	RetentionDays int      `yaml:"retention_days" least:"1" most:"3653" doc:"How many days ended executions, their timelines and entries of the lists are kept. It counts from an execution's end, so a change is for what ends from then on."`
+	RetentionDays int      `yaml:"retention_days" least:"1" most:"3653" doc:"How many days ended executions, their timelines and the lists of what needs a person are kept; the list of recent executions reaches 31 days back in any case. It counts from an execution's end, so a change is for what ends from then on."`
 	Architecture  string   `yaml:"architecture" one:"arm64 x86_64" doc:"What functions and containers are built for and run on."`
 	Version       string   `yaml:"version" form:"^.{1,64}$" doc:"What the API's health answers as its version."`
 	LogLevel      string   `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`

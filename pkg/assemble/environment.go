@@ -71,7 +71,7 @@ var Variables = []Variable{
 	{Name: "BELFRY_TYPES", Bound: "up to " + strconv.Itoa(job.MaxTypes) + " names joined by commas",
 		Meaning: "The types that a job may have, by which figures are split; absent: a job has none.", read: readTypes},
 	{Name: "BELFRY_RETENTION_DAYS", Default: "30", Bound: "1 to " + strconv.Itoa(MostRetention),
-		Meaning: "How many days ended executions, their timelines and entries of the lists are kept.", read: readRetention},
+		Meaning: "How many days ended executions, their timelines and the lists of what needs a person are kept.", read: readRetention},
 	{Name: "BELFRY_WEBHOOK_SECRET", Bound: "whsec_ and 24 to 64 bytes in base64", Secret: true,
 		Meaning: "Signs webhook calls (Standard Webhooks); absent: they are not signed.", read: readWebhookSecret},
 	{Name: "BELFRY_WEBHOOK_ALLOW", Bound: "IP addresses and networks in CIDR form, joined by commas",
