@@ -17,5 +17,5 @@ func Archive(i *Installation, open func(c aws.Config, bucket string) archive.Obj
 		return nil, &job.Error{Code: job.CodeInvalid, Field: "BELFRY_ARCHIVE_BUCKET", Bound: "the name of an S3 bucket", Message: "there is no bucket to archive to",
 			Fix: "set the variable, or do not deploy this function"}
 	}
-	return (&archive.Archiver{Objects: open(i.AWS, name), Log: i.Log}).Handle, nil
+	return (&archive.Archiver{Objects: open(i.AWS, name), Log: i.Log, Metrics: i.Settings.Metrics}).Handle, nil
 }

@@ -10,9 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/belfry-scheduler/belfry/functions"
+	"github.com/belfry-scheduler/belfry/pkg/archive"
 	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/fault"
@@ -111,6 +114,7 @@ func aDayOfTrouble(w *town) {
 	if _, err := w.Control.RunNow(t.Context(), control.RunRequest{Ref: job.Ref{Tenant: job.DefaultTenant, Job: "by-hand"}, Actor: "ada"}); err != nil {
 		t.Fatal(err)
 	}
+	w.archiveStrange()
 	w.deadLetter("fast-io")
 	w.send(w.Queues.Names.DeadLetter("fast-io"), garbage)
 	w.send(w.Queues.Names.Scan(), scanMessage(1, 0, 3))
@@ -137,6 +141,27 @@ func aDayOfTrouble(w *town) {
 		return seen.handler(nil)(ctx, a)
 	}, "fail": seen.handler(errors.New("no answer")), "refuse": seen.handler(worker.Permanent(errors.New("no such account")))})
 }
+
+// archiveStrange hands the archive a record of an execution of a kind that this
+// build does not know.
+func (w *town) archiveStrange() {
+	w.t.Helper()
+	w.Environment.ArchiveBucket = "belfry-archive"
+	handler, err := functions.Archive(w.Installation, func(aws.Config, string) archive.Objects { return taking{} })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	image := map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("default/x"), "sk": events.NewStringAttribute("20260712T013000Z#q"),
+		"timeline": events.NewListAttribute([]events.DynamoDBAttributeValue{events.NewStringAttribute("?")})}
+	if answer, err := handler(w.t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{EventID: "e", Change: events.DynamoDBStreamRecord{NewImage: image}}}}); err != nil || len(answer.BatchItemFailures) > 0 {
+		w.t.Fatal(answer, err)
+	}
+}
+
+// taking is a bucket that takes everything.
+type taking struct{}
+
+func (taking) Put(context.Context, string, []byte) error { return nil }
 
 // send puts a message into a queue.
 func (w *town) send(queue, body string) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 // Objects is where objects are kept; *bucket.Bucket satisfies it.
@@ -33,19 +35,20 @@ var errNotTried = errors.New("not tried, since too many others were refused")
 // Objects is required.
 type Archiver struct {
 	Objects Objects
-	Log     *slog.Logger // nil: silent
+	Log     *slog.Logger     // nil: silent
+	Metrics *observe.Emitter // nil: off
 }
 
 // Handle archives a batch. When an object could not be stored, the first record
 // is reported, so that the platform delivers the same batch again, which makes
-// objects of the same names: no row is lost, and none is stored twice. The error
-// is always nil.
+// objects of the same names: no row is lost, and none is stored twice. Figures are
+// told of what will not come again. The error is always nil.
 func (a *Archiver) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	rows := Rows(e)
 	objects := Cut(rows)
-	a.tellUnread(rows)
 	refused, err := a.store(ctx, objects)
 	if err == nil {
+		a.tellUnread(rows)
 		return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil
 	}
 	from := e.Records[0].Change.SequenceNumber
@@ -102,7 +105,7 @@ func (a *Archiver) storeOne(ctx context.Context, p *press, o Object) error {
 	return a.Objects.Put(ctx, o.Name(), content)
 }
 
-// tellUnread says once a batch that records did not read, with the first of them.
+// tellUnread says that records of a batch that is stored did not read.
 func (a *Archiver) tellUnread(rows []Row) {
 	count, first := 0, ""
 	for _, r := range rows {
@@ -114,6 +117,9 @@ func (a *Archiver) tellUnread(rows []Row) {
 		}
 	}
 	if count > 0 {
+		figures := a.Metrics.Batch()
+		defer figures.Flush()
+		figures.Count(observe.ArchiveUnread, observe.Labels{}, count)
 		a.log().Error("records kept as they came: they do not read", slog.Int("records", count), slog.String("first", first))
 	}
 }

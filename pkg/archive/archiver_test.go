@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"pgregory.net/rapid"
 
 	"github.com/belfry-scheduler/belfry/pkg/archive"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
 // day is a batch of two tenants, with audit entries among them.
@@ -145,7 +147,7 @@ func TestFewObjectsAreInMemoryAtATime(t *testing.T) {
 }
 
 func TestARecordThatDoesNotReadHoldsNothingUp(t *testing.T) {
-	strange := told(20, nil, stored("acme/x", "20260314T120000Z#q", "SCHEDULED", entry(noon, "s", 0, "MATERIALISED||")))
+	strange := ofNewKind(20)
 	v := &vault{}
 	var log strings.Builder
 	response, err := (&archive.Archiver{Objects: v, Log: slog.New(slog.NewTextHandler(&log, nil))}).Handle(t.Context(),
@@ -156,6 +158,29 @@ func TestARecordThatDoesNotReadHoldsNothingUp(t *testing.T) {
 	rows, _ := v.rows(t)
 	if len(rows) != 4 || rows["unread event0020.0"] == nil || !strings.Contains(log.String(), "event0020") {
 		t.Errorf("%d rows, and the log says %q; want the 3 others, the record as it came, and a line that names it", len(rows), log.String())
+	}
+}
+
+type still struct{}
+
+func (still) Now() time.Time { return noon }
+
+func TestARecordThatDoesNotReadIsCountedWhenItIsStored(t *testing.T) {
+	var told strings.Builder
+	v := &vault{refuse: func(string) bool { return true }}
+	a := &archive.Archiver{Objects: v, Metrics: observe.New(observe.Options{Namespace: "Belfry/x", Out: &told, Clock: still{}})}
+	strange := batch([]events.DynamoDBEventRecord{ofNewKind(1)})
+	for range 2 {
+		if response, err := a.Handle(t.Context(), strange); err != nil || len(response.BatchItemFailures) != 1 {
+			t.Fatal(response, err)
+		}
+	}
+	if told.Len() > 0 {
+		t.Errorf("before it was stored it was counted: %s", told.String())
+	}
+	v.refuse = nil
+	if _, err := a.Handle(t.Context(), strange); err != nil || !strings.Contains(told.String(), `"archive_unread":1`) {
+		t.Errorf("told %q, %v; want the record counted once", told.String(), err)
 	}
 }
 

@@ -172,6 +172,11 @@ func life(first int, of string) []events.DynamoDBEventRecord {
 		told(first+2, running, running.with("lease_until", number(1))), told(first+3, running, stored(of, dueAtNoon, "SUCCEEDED", made, begun, done))}
 }
 
+// ofNewKind is the record of an execution of a kind that this build does not know.
+func ofNewKind(n int) events.DynamoDBEventRecord {
+	return told(n, nil, stored("acme/x", "20260314T120000Z#q", "SCHEDULED", entry(noon, "s", 0, "MATERIALISED||")))
+}
+
 // audited is what a stream tells of a verb.
 func audited(n int, of, verb string) events.DynamoDBEventRecord {
 	at := noon.Add(time.Duration(n) * time.Second)

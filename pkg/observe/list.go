@@ -6,6 +6,7 @@ const (
 	fromScan       = "scan"
 	fromTick       = "tick"
 	fromDeadLetter = "deadletter"
+	fromArchive    = "archive"
 )
 
 var (
@@ -66,12 +67,16 @@ var (
 	DeadLettersKept = counter("dead_letters_kept", fromDeadLetter, nil, "Messages that stay in a dead-letter queue: unreadable, of a newer build, or not carried through.")
 )
 
+// ArchiveUnread is the figure of the archive.
+var ArchiveUnread = counter("archive_unread", fromArchive, nil,
+	"Records of the streams that the archive could not read and keeps as they came: of a newer build in the middle of a deployment, or broken.")
+
 // Metrics is the list, in the order in which it is documented.
 var Metrics = []*Metric{
 	&StartLag.Metric, &LateStarts.Metric, &ScheduleLag.Metric, &QueueWait.Metric, &RunDuration.Metric,
 	&Succeeded.Metric, &Failed.Metric, &Dead.Metric, &Canceled.Metric, &Missed.Metric, &Retries.Metric, &Takeovers.Metric, &LeasesLost.Metric,
 	&Ticks.Metric, &ScansSent.Metric, &ScansCompleted.Metric, &ScanDelay.Metric, &DueJobs.Metric, &LateJobs.Metric, &Overdue.Metric, &ScansRedelivered.Metric, &ScansFailed.Metric, &ClockSkew.Metric,
-	&Redriven.Metric, &DeadLettersKept.Metric,
+	&Redriven.Metric, &DeadLettersKept.Metric, &ArchiveUnread.Metric,
 }
 
 // Find is the metric of that name; nil when the list has none.

@@ -92,7 +92,7 @@ var figures = map[string]figure{
 	"retries/HANDLER_ERROR": {level: 6, noise: .7, outage: 55, whole: true},
 	"retries/TIMED_OUT":     {level: 1, noise: 1, outage: 160, whole: true}, "retries/THROTTLED": {level: 3, noise: 1, whole: true},
 	"dead/ATTEMPTS_USED_UP": {outage: 26, whole: true}, "missed": {}, "leases_lost": {}, "takeovers": {},
-	"redriven": {}, "dead_letters_kept": {}, "WriteThrottleEvents": {}, "Errors": {}, "IteratorAge": {level: 900, noise: .5},
+	"redriven": {}, "dead_letters_kept": {}, "archive_unread": {}, "WriteThrottleEvents": {}, "Errors": {}, "IteratorAge": {level: 900, noise: .5},
 }
 
 // split are the values of a dimension that the story knows for a metric.
