@@ -176,56 +176,62 @@ target: {handler: {name: sleeper}}
 paused: true
 `
 
-// A newcomer's afternoon, each step on what the steps before left.
+// story is a newcomer's afternoon, each step on what the steps before left; {id}
+// is the manual run's.
+var story = []struct {
+	name  string
+	stdin string
+	args  []string
+}{
+	{"no jobs yet", "", []string{"jobs", "list"}},
+	{"a dry run of new jobs", jobsFile, []string{"apply", "-f", "-", "--dry-run"}},
+	{"nothing was written by the dry run", "", []string{"jobs", "list", "--json"}},
+	{"applying new jobs", jobsFile, []string{"apply", "-f", "-"}},
+	{"applying them again", jobsFile, []string{"apply", "-f", "-", "--json"}},
+	{"a dry run without changes", jobsFile, []string{"apply", "-f", "-", "--dry-run"}},
+	{"a dry run of an edit", strings.Replace(jobsFile, "30 3", "30 4", 1), []string{"apply", "-f", "-", "--dry-run", "--json"}},
+	{"applying an edit", strings.Replace(jobsFile, "30 3", "30 4", 1), []string{"apply", "-f", "-"}},
+	{"listing jobs", "", []string{"jobs", "list"}},
+	{"listing one job of several", "", []string{"jobs", "list", "--limit", "1"}},
+	{"reading a job", "", []string{"jobs", "get", "nightly"}},
+	{"reading a job as JSON", "", []string{"jobs", "get", "nightly", "--json"}},
+	{"coming times of a job", "", []string{"jobs", "next", "nightly", "--count", "2", "--after", "2026-10-24T00:00:00Z"}},
+	{"pausing", "", []string{"jobs", "pause", "often"}},
+	{"resuming", "", []string{"jobs", "resume", "often"}},
+	{"patching", "", []string{"jobs", "patch", "often", "timeout=2m", "labels.team=data", "--dry-run"}},
+	{"patching with what is none", "", []string{"jobs", "patch", "often", "tiemout=2m", "--json"}},
+	{"patching without saying what", "", []string{"jobs", "patch", "often"}},
+	{"patching a part and the whole", "", []string{"jobs", "patch", "often", "retry=null", "retry.base=1s"}},
+	{"executions whose time has come", "", []string{"executions", "list", "often"}},
+	{"upcoming executions", "", []string{"executions", "list", "often", "--upcoming", "--limit", "2"}},
+	{"executions of a status as JSON", "", []string{"executions", "list", "often", "--status", "scheduled", "--limit", "1", "--json"}},
+	{"running now", "", []string{"jobs", "run", "nightly"}},
+	{"the manual run in the list", "", []string{"executions", "list", "nightly"}},
+	{"reading an execution", "", []string{"executions", "get", "{id}"}},
+	{"canceling", "", []string{"executions", "cancel", "{id}"}},
+	{"canceling again", "", []string{"executions", "cancel", "{id}"}},
+	{"the timeline", "", []string{"executions", "timeline", "{id}"}},
+	{"the timeline as JSON", "", []string{"executions", "timeline", "{id}", "--json"}},
+	{"deleting", "", []string{"jobs", "delete", "asleep"}},
+	{"deleting again", "", []string{"jobs", "delete", "asleep", "--json"}},
+	{"reading what was deleted", "", []string{"jobs", "get", "asleep"}},
+	{"deleting another revision", "", []string{"jobs", "delete", "nightly", "--if-revision", "9", "--json"}},
+	{"putting a job only if it is absent", "job: fresh\nschedule: {every: 1h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-absent"}},
+	{"putting it again", "job: fresh\nschedule: {every: 1h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-absent"}},
+	{"putting at a revision", "job: fresh\nschedule: {every: 2h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-revision", "1", "--json"}},
+	{"putting what the service refuses", "job: fresh\nschedule: {every: 2h}\ntarget: {log: {}}\npool: x\n", []string{"jobs", "put", "-f", "-"}},
+	{"putting several jobs", jobsFile, []string{"jobs", "put", "-f", "-"}},
+	{"health", "", []string{"health"}},
+	{"shards that are behind", "", []string{"shards"}},
+	{"reconciling", "", []string{"reconcile", "--json"}},
+	{"repairing a restore", "", []string{"reconcile", "--dr"}},
+}
+
 func TestAStoryAtTheCommandLine(t *testing.T) {
 	t.Parallel()
 	url := service(t)
 	id := ""
-	steps := []struct {
-		name  string
-		stdin string
-		args  []string
-	}{
-		{"no jobs yet", "", []string{"jobs", "list"}},
-		{"a dry run of new jobs", jobsFile, []string{"apply", "-f", "-", "--dry-run"}},
-		{"nothing was written by the dry run", "", []string{"jobs", "list", "--json"}},
-		{"applying new jobs", jobsFile, []string{"apply", "-f", "-"}},
-		{"applying them again", jobsFile, []string{"apply", "-f", "-", "--json"}},
-		{"a dry run without changes", jobsFile, []string{"apply", "-f", "-", "--dry-run"}},
-		{"a dry run of an edit", strings.Replace(jobsFile, "30 3", "30 4", 1), []string{"apply", "-f", "-", "--dry-run", "--json"}},
-		{"applying an edit", strings.Replace(jobsFile, "30 3", "30 4", 1), []string{"apply", "-f", "-"}},
-		{"listing jobs", "", []string{"jobs", "list"}},
-		{"listing one job of several", "", []string{"jobs", "list", "--limit", "1"}},
-		{"reading a job", "", []string{"jobs", "get", "nightly"}},
-		{"reading a job as JSON", "", []string{"jobs", "get", "nightly", "--json"}},
-		{"coming times of a job", "", []string{"jobs", "next", "nightly", "--count", "2", "--after", "2026-10-24T00:00:00Z"}},
-		{"pausing", "", []string{"jobs", "pause", "often"}},
-		{"resuming", "", []string{"jobs", "resume", "often"}},
-		{"executions whose time has come", "", []string{"executions", "list", "often"}},
-		{"upcoming executions", "", []string{"executions", "list", "often", "--upcoming", "--limit", "2"}},
-		{"executions of a status as JSON", "", []string{"executions", "list", "often", "--status", "scheduled", "--limit", "1", "--json"}},
-		{"running now", "", []string{"jobs", "run", "nightly"}},
-		{"the manual run in the list", "", []string{"executions", "list", "nightly"}},
-		{"reading an execution", "", []string{"executions", "get", "{id}"}},
-		{"canceling", "", []string{"executions", "cancel", "{id}"}},
-		{"canceling again", "", []string{"executions", "cancel", "{id}"}},
-		{"the timeline", "", []string{"executions", "timeline", "{id}"}},
-		{"the timeline as JSON", "", []string{"executions", "timeline", "{id}", "--json"}},
-		{"deleting", "", []string{"jobs", "delete", "asleep"}},
-		{"deleting again", "", []string{"jobs", "delete", "asleep", "--json"}},
-		{"reading what was deleted", "", []string{"jobs", "get", "asleep"}},
-		{"deleting another revision", "", []string{"jobs", "delete", "nightly", "--if-revision", "9", "--json"}},
-		{"putting a job only if it is absent", "job: fresh\nschedule: {every: 1h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-absent"}},
-		{"putting it again", "job: fresh\nschedule: {every: 1h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-absent"}},
-		{"putting at a revision", "job: fresh\nschedule: {every: 2h}\ntarget: {log: {}}\n", []string{"jobs", "put", "-f", "-", "--if-revision", "1", "--json"}},
-		{"putting what the service refuses", "job: fresh\nschedule: {every: 2h}\ntarget: {log: {}}\npool: x\n", []string{"jobs", "put", "-f", "-"}},
-		{"putting several jobs", jobsFile, []string{"jobs", "put", "-f", "-"}},
-		{"health", "", []string{"health"}},
-		{"shards that are behind", "", []string{"shards"}},
-		{"reconciling", "", []string{"reconcile", "--json"}},
-		{"repairing a restore", "", []string{"reconcile", "--dr"}},
-	}
-	for _, step := range steps {
+	for _, step := range story {
 		args := append([]string{}, step.args...)
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "{id}", id)

@@ -17,9 +17,9 @@ import (
 func (a *app) jobsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "List, read, pause, resume, run and delete jobs",
 		Example: "  belfry jobs list\n  belfry jobs pause nightly", Args: noSuchCommand, RunE: showHelp}
-	c.AddCommand(a.jobsList(), a.jobsGet(), a.jobsPut(), a.jobsNext(), a.jobsDelete(), a.jobsRun(),
+	c.AddCommand(a.jobsList(), a.jobsGet(), a.jobsPut(), a.jobsPatch(), a.jobsNext(), a.jobsDelete(), a.jobsRun(),
 		a.jobsState("pause", "Stop new executions; running ones go on", "Withdraws what has not begun. Pausing a paused job is no error.", (*client.Client).PauseJob),
-		a.jobsState("resume", "Let a job run again from now on", "Times that fell into the pause are not caught up. Resuming an enabled job is no error.", (*client.Client).ResumeJob))
+		a.jobsResume())
 	return c
 }
 
@@ -166,6 +166,26 @@ func (a *app) jobsState(verb, short, long string, change func(*client.Client, co
 				})
 			})
 		}}
+}
+
+func (a *app) jobsResume() *cobra.Command {
+	var catchUp, fromNow bool
+	c := a.jobsState("resume", "Let a job run again", `Times that fell into the pause are passed over, or caught up as the misfire policy says: the definition's on_resume decides,
+unless --from-now or --catch-up does. Resuming an enabled job is no error.`,
+		func(api *client.Client, ctx context.Context, name string) (client.Job, error) {
+			switch {
+			case catchUp:
+				return api.ResumeJob(ctx, name, job.ResumeCatchUp)
+			case fromNow:
+				return api.ResumeJob(ctx, name, job.ResumeFromNow)
+			}
+			return api.ResumeJob(ctx, name, "")
+		})
+	c.Example += "\n  belfry jobs resume nightly --catch-up"
+	c.Flags().BoolVar(&catchUp, "catch-up", false, "leave the times of the pause to the misfire policy")
+	c.Flags().BoolVar(&fromNow, "from-now", false, "pass over the times of the pause")
+	c.MarkFlagsMutuallyExclusive("catch-up", "from-now")
+	return c
 }
 
 func (a *app) jobsRun() *cobra.Command {

@@ -37,7 +37,7 @@ func (s *single) verbs(ctx context.Context) error {
 			return s.put(ctx, ref.Job, job.Definition{Schedule: job.Schedule{Every: job.Duration(2 * time.Hour)}})
 		}},
 		{"pause_wru", func() error { _, err := s.Control.Pause(ctx, ref, who); return err }},
-		{"resume_wru", func() error { _, err := s.Control.Resume(ctx, ref, who); return err }},
+		{"resume_wru", func() error { _, err := s.Control.Resume(ctx, ref, who, ""); return err }},
 		{"delete_wru", func() error { _, err := s.Control.Delete(ctx, ref, who, 0); return err }},
 	} {
 		s.forget()

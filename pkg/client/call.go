@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -177,7 +178,7 @@ func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Reques
 	}
 	request.Header.Set("Accept", "application/json, application/problem+json")
 	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", cmp.Or(k.header.Get("Content-Type"), "application/json"))
 	}
 	if c.options.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.options.Token)

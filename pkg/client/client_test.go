@@ -92,10 +92,13 @@ func TestEachOperationAsksForItsPath(t *testing.T) {
 		"list":                             {func(ctx context.Context, c *Client) error { _, err := c.Jobs(ctx, "x=", 7); return err }, "GET /v1/jobs?cursor=x%3D&limit=7"},
 		"delete":                           {func(ctx context.Context, c *Client) error { return c.DeleteJob(ctx, "a", 0) }, "DELETE /v1/jobs/a"},
 		"pause":                            {func(ctx context.Context, c *Client) error { _, err := c.PauseJob(ctx, "a"); return err }, "POST /v1/jobs/a/pause"},
-		"resume":                           {func(ctx context.Context, c *Client) error { _, err := c.ResumeJob(ctx, "a"); return err }, "POST /v1/jobs/a/resume"},
-		"run":                              {func(ctx context.Context, c *Client) error { _, err := c.RunJob(ctx, "a", ""); return err }, "POST /v1/jobs/a/run"},
-		"next":                             {func(ctx context.Context, c *Client) error { _, err := c.NextFires(ctx, "a", at, 3); return err }, "GET /v1/jobs/a/next?after=2026-07-12T12%3A00%3A00Z&count=3"},
-		"executions":                       {func(ctx context.Context, c *Client) error { _, err := c.Executions(ctx, ExecutionQuery{}); return err }, "GET /v1/executions"},
+		"resume": {func(ctx context.Context, c *Client) error {
+			_, err := c.ResumeJob(ctx, "a", job.ResumeCatchUp)
+			return err
+		}, "POST /v1/jobs/a/resume?on_resume=CATCH_UP"},
+		"run":        {func(ctx context.Context, c *Client) error { _, err := c.RunJob(ctx, "a", ""); return err }, "POST /v1/jobs/a/run"},
+		"next":       {func(ctx context.Context, c *Client) error { _, err := c.NextFires(ctx, "a", at, 3); return err }, "GET /v1/jobs/a/next?after=2026-07-12T12%3A00%3A00Z&count=3"},
+		"executions": {func(ctx context.Context, c *Client) error { _, err := c.Executions(ctx, ExecutionQuery{}); return err }, "GET /v1/executions"},
 		"of a job": {func(ctx context.Context, c *Client) error {
 			_, err := c.Executions(ctx, ExecutionQuery{Job: "a", Statuses: []job.Status{job.Dead, job.Failed}, Upcoming: true})
 			return err

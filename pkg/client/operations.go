@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -37,6 +38,21 @@ func (c *Client) PutJob(ctx context.Context, d job.Definition, o PutOptions) (Pu
 	return out, c.do(ctx, k, &out)
 }
 
+// PatchJob changes some of a job's definition: patch is a merge patch (RFC 7396),
+// so what it does not name stays and null takes away.
+func (c *Client) PatchJob(ctx context.Context, name string, patch json.RawMessage, o PutOptions) (PutResult, error) {
+	k := call{method: http.MethodPatch, path: []string{"jobs", name}, query: url.Values{}, header: http.Header{"Content-Type": {"application/merge-patch+json"}}, body: patch}
+	if o.DryRun {
+		k.query.Set("dry_run", "true")
+	}
+	if o.IfMatch != 0 {
+		k.header.Set("If-Match", fmt.Sprintf("%q", strconv.Itoa(o.IfMatch)))
+	}
+	k.once = !o.DryRun && o.IfMatch != 0
+	var out PutResult
+	return out, c.do(ctx, k, &out)
+}
+
 // Job reads a job with its definition.
 func (c *Client) Job(ctx context.Context, name string) (Job, error) {
 	var out Job
@@ -65,10 +81,15 @@ func (c *Client) PauseJob(ctx context.Context, name string) (Job, error) {
 	return out, c.do(ctx, call{method: http.MethodPost, path: []string{"jobs", name, "pause"}}, &out)
 }
 
-// ResumeJob lets a job run again from now on.
-func (c *Client) ResumeJob(ctx context.Context, name string) (Job, error) {
+// ResumeJob lets a job run again. how says what becomes of the times that fell
+// into the pause; empty = as the definition says.
+func (c *Client) ResumeJob(ctx context.Context, name string, how job.OnResume) (Job, error) {
+	k := call{method: http.MethodPost, path: []string{"jobs", name, "resume"}}
+	if how != "" {
+		k.query = url.Values{"on_resume": {string(how)}}
+	}
 	var out Job
-	return out, c.do(ctx, call{method: http.MethodPost, path: []string{"jobs", name, "resume"}}, &out)
+	return out, c.do(ctx, k, &out)
 }
 
 // RunJob makes one execution at once. With an idempotency key the call may be

@@ -156,6 +156,7 @@ func (s *Service) create(r PutRequest, d job.Definition, tombstone *job.Head, no
 	next.NextFireAt, _ = compiled.Next(now)
 	if d.Paused {
 		next.State, next.NextFireAt = job.Paused, time.Time{}
+		stop(&next, nil, now)
 	}
 	next.Revision++
 	describe(&next, d, anchor)
@@ -172,7 +173,7 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
-	if old != nil && sameDefinition(old.Definition, d) {
+	if old != nil && sameDefinition(old.Definition.WithDefaults(), d) { // an older build knew fewer defaults
 		return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
 	}
 	anchor := head.Anchor
@@ -190,8 +191,13 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	next := raised(*head, r.Actor, now, d.Paused != wasPaused)
 	next.State = stateAfterEdit(head, d.Paused, wasPaused)
 	next.NextFireAt = time.Time{}
-	if next.State == job.Enabled {
+	switch next.State {
+	case job.Enabled:
+		next.StoppedAt = time.Time{}
 		next.NextFireAt, _ = compiled.Next(now)
+	case job.Paused:
+		stop(&next, head, now)
+	case job.Suspended, job.Broken, job.Completed, job.Deleted:
 	}
 	next.Revision++
 	describe(&next, d, anchor)

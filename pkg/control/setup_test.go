@@ -178,7 +178,7 @@ func edited() job.Definition {
 // verbs are what can be asked of a job; each returns the head afterwards.
 var verbs = map[string]func(ctx context.Context, d *desk) (*job.Head, error){
 	"pause":  func(ctx context.Context, d *desk) (*job.Head, error) { return d.Pause(ctx, d.ref, "bob") },
-	"resume": func(ctx context.Context, d *desk) (*job.Head, error) { return d.Resume(ctx, d.ref, "bob") },
+	"resume": func(ctx context.Context, d *desk) (*job.Head, error) { return d.Resume(ctx, d.ref, "bob", "") },
 	"delete": func(ctx context.Context, d *desk) (*job.Head, error) { return d.Delete(ctx, d.ref, "bob", 0) },
 	"edit": func(ctx context.Context, d *desk) (*job.Head, error) {
 		result, err := d.Put(ctx, d.request(edited()))

@@ -24,15 +24,20 @@ func (s *Service) Pause(ctx context.Context, ref job.Ref, actor string) (*job.He
 		}
 		next := raised(*head, actor, now, true)
 		next.State, next.NextFireAt = job.Paused, time.Time{}
+		stop(&next, head, now)
 		passOver(&next, head, now, lifecycle.JobPaused)
 		return plan{next: next, verb: "pause"}, nil
 	})
 }
 
-// Resume lets a paused, suspended or broken job run again from now on: times
-// that fell into the pause are not caught up. Resuming an enabled job only
-// repeats the clean-up.
-func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string) (*job.Head, error) {
+// Resume lets a paused, suspended or broken job run again. Times that fell into
+// the pause are passed over, or are late and left to the misfire policy: as how
+// says, and where that is empty, as the definition does. Resuming an enabled job
+// only repeats the clean-up.
+func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string, how job.OnResume) (*job.Head, error) {
+	if err := job.CheckOnResume(how); err != nil {
+		return nil, err
+	}
 	return s.onHead(ctx, ref, actor, func(head *job.Head, now time.Time) (plan, error) {
 		if head == nil || head.State == job.Deleted {
 			return plan{}, notFound(ref)
@@ -47,14 +52,38 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string) (*job.H
 		if err != nil {
 			return plan{}, err
 		}
-		if err := schedule.FiresAfter(compiled, now); err != nil {
+		from, err := s.resumeFrom(ctx, head, how, now)
+		if err != nil {
+			return plan{}, err
+		}
+		if err := schedule.FiresAfter(compiled, from); err != nil {
 			return plan{}, err
 		}
 		next := raised(*head, actor, now, true)
-		next.State = job.Enabled
-		next.NextFireAt, _ = compiled.Next(now)
+		next.State, next.StoppedAt = job.Enabled, time.Time{}
+		next.NextFireAt, _ = compiled.Next(from)
 		return plan{next: next, verb: "resume"}, nil
 	})
+}
+
+// resumeFrom is the moment after which a resumed job has times again: now, or
+// where it stopped, to catch up. A revision that was made meanwhile has no times
+// before it was made.
+func (s *Service) resumeFrom(ctx context.Context, head *job.Head, how job.OnResume, now time.Time) (time.Time, error) {
+	rev, err := s.Jobs.Revision(ctx, head.Ref, head.Revision)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if how == "" && rev != nil {
+		how = rev.Definition.OnResume
+	}
+	if how != job.ResumeCatchUp || head.StoppedAt.IsZero() {
+		return now, nil
+	}
+	if rev != nil && rev.CreatedAt.After(head.StoppedAt) {
+		return rev.CreatedAt, nil
+	}
+	return head.StoppedAt, nil
 }
 
 // Delete ends a job. Its head stays as a tombstone, so that a later job of the
@@ -76,6 +105,14 @@ func (s *Service) Delete(ctx context.Context, ref job.Ref, actor string, ifMatch
 		passOver(&next, head, now, lifecycle.JobDeleted)
 		return plan{next: next, verb: "delete"}, nil
 	})
+}
+
+// stop notes up to when the times of a job were dealt with when it stopped; a job
+// that had stopped before keeps its moment.
+func stop(next, old *job.Head, now time.Time) {
+	if next.StoppedAt.IsZero() || old == nil || old.StateAt(now) == job.Enabled {
+		next.StoppedAt = now
+	}
 }
 
 func stateConflict(head *job.Head, verb, fix string) error {

@@ -227,7 +227,7 @@ func TestAOneOffJobIsEnabledUntilItsTimeAndCanBePausedAndResumed(t *testing.T) {
 		if e, err := d.Executions.Execution(d.Context(), d.ref, job.ScheduledKey(at)); err != nil || e.Status != job.Withdrawn {
 			d.Fatalf("paused, its execution is %+v, %v", e, err)
 		}
-		_, err = d.Resume(d.Context(), d.ref, "bob")
+		_, err = d.Resume(d.Context(), d.ref, "bob", "")
 		d.must(err)
 		if e, err := d.Executions.Execution(d.Context(), d.ref, job.ScheduledKey(at)); err != nil || e.Status != job.Scheduled {
 			d.Fatalf("resumed, its execution is %+v, %v", e, err)

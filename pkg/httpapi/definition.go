@@ -25,6 +25,7 @@ type Definition struct {
 	StartDeadline string            `json:"start_deadline,omitempty" doc:"How late a first attempt may begin, from the scheduled time or from when it was made, if that was later; what no worker takes before is MISSED. Default: no deadline" example:"2h"`
 	Retry         Retry             `json:"retry,omitzero" doc:"How often and how long an execution is tried again"`
 	Concurrency   string            `json:"concurrency,omitempty" doc:"Only ALLOW is built yet"`
+	OnResume      string            `json:"on_resume,omitempty" doc:"FROM_NOW or CATCH_UP: whether times that fell into a pause are passed over (the default), or left to the misfire policy"`
 	Misfire       *Misfire          `json:"misfire,omitempty" doc:"What becomes of times that are late; default FIRE_ONCE within 24 h"`
 	SuspendAfter  int               `json:"suspend_after,omitempty" doc:"Not built yet"`
 	Limits        []string          `json:"limits,omitempty" nullable:"false" doc:"Not built yet"`
@@ -180,7 +181,7 @@ func (d Definition) definition() (job.Definition, error) {
 	var r reading
 	out := job.Definition{
 		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: r.target(d.Target), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
-		Payload: d.Payload, Timeout: r.positive("timeout", d.Timeout), StartDeadline: r.positive("start_deadline", d.StartDeadline), Concurrency: job.Concurrency(d.Concurrency),
+		Payload: d.Payload, Timeout: r.positive("timeout", d.Timeout), StartDeadline: r.positive("start_deadline", d.StartDeadline), Concurrency: job.Concurrency(d.Concurrency), OnResume: job.OnResume(d.OnResume),
 		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.positive("retry.base", d.Retry.Base), Max: r.positive("retry.max", d.Retry.Max),
 			MaxAge: r.positive("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost},
 		SuspendAfter: d.SuspendAfter, Limits: d.Limits, Labels: d.Labels, Description: d.Description, Paused: d.Paused,

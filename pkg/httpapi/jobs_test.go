@@ -65,7 +65,7 @@ func TestReadingAJobShowsItsDefinitionAndItsRevisionAsETag(t *testing.T) {
 		`"schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"next_fire_at":"2026-07-13T01:30:00.000Z","cursor_at":"2026-07-13T01:30:00.000Z","last_scheduled_at":null,` +
 		`"created_at":"2026-07-12T12:00:00.001Z","updated_at":"2026-07-12T12:00:00.001Z","changed_by":"anonymous","reason":null,"reason_text":null,` +
 		`"definition":{"job":"nightly","schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"target":{"log":{}},"pool":"fast-io",` +
-		`"priority":"normal","timeout":"1m","retry":{"max_attempts":5,"base":"1s","max":"5m","max_age":"1d","max_lost":3},"concurrency":"ALLOW",` +
+		`"priority":"normal","timeout":"1m","retry":{"max_attempts":5,"base":"1s","max":"5m","max_age":"1d","max_lost":3},"concurrency":"ALLOW","on_resume":"FROM_NOW",` +
 		`"misfire":{"policy":"FIRE_ONCE","window":"1d","max":1000,"tolerance":"1m"}}}`
 	if got := strings.TrimSpace(answer.Body.String()); got != want || answer.Header().Get("ETag") != `"1"` {
 		t.Errorf("ETag %s\n got %s\nwant %s", answer.Header().Get("ETag"), got, want)

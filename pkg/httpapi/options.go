@@ -95,6 +95,7 @@ func New(svc *control.Service, options Options) http.Handler {
 	a := &api{control: svc, options: options, mux: http.NewServeMux()}
 	a.huma = humago.New(a.mux, configuration(options.Version))
 	a.registerJobs()
+	a.registerPatch()
 	a.registerVerbs()
 	a.registerExecutions()
 	a.registerSchedule()

@@ -75,7 +75,7 @@ func (a *api) admit(guard *http.CrossOriginProtection, r *http.Request) error {
 	}
 	given := r.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(given)
-	if given != "" && (err != nil || media != "application/json") {
+	if given != "" && (err != nil || media != "application/json" && (r.Method != http.MethodPatch || media != mergePatch)) {
 		return statusError{http.StatusUnsupportedMediaType, client.Fault{Code: job.CodeInvalid, Field: "Content-Type", Value: job.Shorten(given), Bound: "application/json",
 			Detail: "the body is not said to be JSON", Fix: "send JSON with the header Content-Type: application/json"}}
 	}

@@ -96,6 +96,7 @@ type Definition struct {
 	StartDeadline Duration          `json:"start_deadline,omitzero"`
 	Retry         Retry             `json:"retry,omitzero"`
 	Concurrency   Concurrency       `json:"concurrency,omitempty"`
+	OnResume      OnResume          `json:"on_resume,omitempty"`
 	Misfire       *Misfire          `json:"misfire,omitempty"`
 	SuspendAfter  int               `json:"suspend_after,omitempty"`
 	Limits        []string          `json:"limits,omitempty"`
@@ -127,6 +128,7 @@ func (d Definition) WithDefaults() Definition {
 		copied := *d.Misfire
 		d.Misfire = &copied
 	}
+	fill(&d.OnResume, ResumeFromNow)
 	fill(&d.Misfire.Policy, MisfireFireOnce)
 	fill(&d.Misfire.Tolerance, DefaultTolerance)
 	fill(&d.Misfire.Max, DefaultMisfireMax)

@@ -14,7 +14,7 @@ import (
 func TestWhatIsLeftOutTakesTheDocumentedDefaults(t *testing.T) {
 	got := job.Definition{Job: "nightly", Schedule: job.Schedule{Cron: "30 3 * * *"}, Target: job.Target{Log: &job.LogTarget{}}}.WithDefaults()
 	want := job.Definition{Job: "nightly", Schedule: job.Schedule{Cron: "30 3 * * *", Dialect: "unix", Zone: "UTC"}, Target: job.Target{Log: &job.LogTarget{}},
-		Pool: "fast-io", Priority: "normal", Timeout: job.Duration(time.Minute), Concurrency: "ALLOW",
+		Pool: "fast-io", Priority: "normal", Timeout: job.Duration(time.Minute), Concurrency: "ALLOW", OnResume: "FROM_NOW",
 		Retry:   job.Retry{MaxAttempts: 5, Base: job.Duration(time.Second), Max: job.Duration(5 * time.Minute), MaxAge: job.Duration(day), MaxLost: 3},
 		Misfire: &job.Misfire{Policy: "FIRE_ONCE", Window: job.Duration(day), Max: 1000, Tolerance: job.Duration(time.Minute)}}
 	if !reflect.DeepEqual(got, want) {

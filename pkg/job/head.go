@@ -44,6 +44,8 @@ type Head struct {
 	Plan *LatePlan // a misfire decision being carried out
 	Gap  *Gap      // scheduled times that a verb passed over and that still lack their record
 
+	StoppedAt time.Time // up to when its times were dealt with when it stopped being ENABLED; zero = it has not stopped
+
 	LostRevision int // highest revision that a restore lost and executions still name; zero = none
 
 	Schema int // of the build that wrote it last; higher than Schema: this build reads only

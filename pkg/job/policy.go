@@ -85,6 +85,16 @@ const (
 	ConcurrencyReplace   Concurrency = "REPLACE"
 )
 
+// OnResume says what becomes of the times that fell into a pause.
+type OnResume string
+
+// The policies of a resume. FROM_NOW: they are passed over. CATCH_UP: they are late,
+// and the misfire policy decides.
+const (
+	ResumeFromNow OnResume = "FROM_NOW"
+	ResumeCatchUp OnResume = "CATCH_UP"
+)
+
 // Retry bounds how often and how long an execution is tried again.
 type Retry struct {
 	MaxAttempts int      `json:"max_attempts,omitempty"` // attempts that ended with an answer; default 5

@@ -176,7 +176,20 @@ func (d Definition) checkRetry() error {
 	return nil
 }
 
+// CheckOnResume refuses what is no policy of a resume; empty is none given.
+func CheckOnResume(how OnResume) error {
+	switch how {
+	case "", ResumeFromNow, ResumeCatchUp:
+		return nil
+	}
+	return &Error{Code: CodePolicyUnknown, Field: "on_resume", Value: Shorten(string(how)), Bound: "FROM_NOW, CATCH_UP",
+		Message: "\"" + Shorten(string(how)) + "\" is no way to resume", Fix: "choose FROM_NOW or CATCH_UP"}
+}
+
 func (d Definition) checkMisfire() error {
+	if err := CheckOnResume(d.OnResume); err != nil {
+		return err
+	}
 	m := d.Misfire
 	if m == nil {
 		return nil

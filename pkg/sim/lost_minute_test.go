@@ -71,7 +71,7 @@ func lostVerbs(pause func(s *stage), hourly job.Definition) []lostMinute {
 		{says: "a lost resume had made a time: the restored job is paused and does not want it",
 			before: pause,
 			lost: func(s *stage, _ time.Time) {
-				_, err := s.planes().Control.Resume(s.Context(), s.ref, "test")
+				_, err := s.planes().Control.Resume(s.Context(), s.ref, "test", "")
 				s.must(err)
 			},
 			want: func(s *stage, at time.Time) { s.status(at, job.Withdrawn); s.head(job.Paused) },

@@ -116,7 +116,7 @@ func TestAManualRunAtEveryMoment(t *testing.T) {
 		verbs := []func() error{
 			func() error { d.Description += "."; _, err := service.Put(t.Context(), putOf(ref, d)); return err },
 			func() error { _, err := service.Pause(t.Context(), ref, "test"); return err },
-			func() error { _, err := service.Resume(t.Context(), ref, "test"); return err },
+			func() error { _, err := service.Resume(t.Context(), ref, "test", ""); return err },
 		}
 		for n := range 90 {
 			time.Sleep(time.Until(begun.Add(time.Duration(n)*10*time.Second + 10*time.Second)))
@@ -190,7 +190,7 @@ func TestAnEverySecondJobThroughVerbs(t *testing.T) {
 			if n%3 == 0 {
 				pauseAll(t, w, []job.Ref{ref})
 				time.Sleep(20 * time.Second)
-				if _, err := w.Control.Control.Resume(t.Context(), ref, "test"); err != nil {
+				if _, err := w.Control.Control.Resume(t.Context(), ref, "test", ""); err != nil {
 					t.Fatal(err)
 				}
 			}

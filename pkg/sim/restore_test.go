@@ -263,7 +263,7 @@ func TestNoVerbIsTakenBeforeTheRepair(t *testing.T) {
 		verbs := map[string]func() error{
 			"put":       func() error { _, err := service.Put(s.Context(), putOf(s.ref, d)); return err },
 			"pause":     func() error { _, err := service.Pause(s.Context(), s.ref, "test"); return err },
-			"resume":    func() error { _, err := service.Resume(s.Context(), s.ref, "test"); return err },
+			"resume":    func() error { _, err := service.Resume(s.Context(), s.ref, "test", ""); return err },
 			"run":       func() error { _, err := service.RunNow(s.Context(), control.RunRequest{Ref: s.ref}); return err },
 			"reconcile": func() error { _, err := s.planes().Trigger.Reconcile(s.Context(), ""); return err },
 			"delete":    func() error { _, err := service.Delete(s.Context(), s.ref, "test", 0); return err },

@@ -138,7 +138,7 @@ func numberValue(v string) ddbtypes.AttributeValue { return &ddbtypes.AttributeV
 func TestAGapWithUnknownFieldsIsClosed(t *testing.T) {
 	for name, closes := range map[string]func(s *stage){
 		"by a scan":   func(s *stage) { s.scan(s.scanner(hooks{})) },
-		"by a resume": func(s *stage) { _, err := s.planes().Control.Resume(s.Context(), s.ref, "test"); s.must(err) },
+		"by a resume": func(s *stage) { _, err := s.planes().Control.Resume(s.Context(), s.ref, "test", ""); s.must(err) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, at := later()

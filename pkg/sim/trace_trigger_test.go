@@ -58,7 +58,7 @@ func TestResumeMakesTheTimeAgainAlthoughTheRevisionIsTheSame(t *testing.T) {
 			if _, err := s.planes().Control.Pause(s.Context(), s.ref, "test"); err != nil {
 				return err
 			}
-			_, err := s.planes().Control.Resume(s.Context(), s.ref, "test")
+			_, err := s.planes().Control.Resume(s.Context(), s.ref, "test", "")
 			return err
 		}}))
 		s.scan(s.scanner(hooks{}))
@@ -123,7 +123,7 @@ func TestAPauseEndsEveryEarlierLifeForGood(t *testing.T) {
 				return err
 			}
 			time.Sleep(4*time.Minute + 30*time.Second)
-			if _, err := s.planes().Control.Resume(s.Context(), s.ref, "test"); err != nil {
+			if _, err := s.planes().Control.Resume(s.Context(), s.ref, "test", ""); err != nil {
 				return err
 			}
 			edited := d

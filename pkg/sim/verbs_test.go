@@ -84,7 +84,7 @@ func (o *operator) step() {
 		o.must(err)
 	case !o.paused.IsZero():
 		o.checkStill()
-		head, err := service.Resume(ctx, o.ref, "test")
+		head, err := service.Resume(ctx, o.ref, "test", "")
 		if job.CodeOf(err) == job.CodeNotFound {
 			var result control.PutResult
 			result, err = service.Put(ctx, control.PutRequest{Ref: o.ref, Definition: o.definition(), Actor: "test"})

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
@@ -105,14 +106,14 @@ func (s *Store) WritePlan(ctx context.Context, h *job.Head, p *job.LatePlan) (*j
 // that job: executions already made still run.
 //
 // Requires: the epoch and cursor that were read. Writes: state BROKEN, the
-// reason; out of the index. Loses when: a verb or another scan came first.
+// reason, stopped_at just before the cursor; out of the index. Loses when: a verb or another scan came first.
 // Then the caller: leaves it to them.
 func (s *Store) Break(ctx context.Context, h *job.Head, reason job.Reason) error {
 	_, err := s.update(ctx, update{operation: "break", table: s.tables.Jobs, key: key(h.Ref.String(), headKey),
 		condition: "epoch = :epoch AND next_fire_at = :cursor",
-		set:       "SET #state = :broken, reason = :reason REMOVE next_fire_at, due_shard, #plan",
+		set:       "SET #state = :broken, reason = :reason, stopped_at = :stopped REMOVE next_fire_at, due_shard, #plan",
 		names:     map[string]string{"#state": "state", "#plan": "plan"},
 		values: item{":epoch": number(h.Epoch), ":cursor": seconds(h.NextFireAt), ":broken": text(string(job.Broken)),
-			":reason": text(string(reason))}})
+			":reason": text(string(reason)), ":stopped": millis(h.NextFireAt.Add(-time.Second))}})
 	return err
 }

@@ -40,6 +40,7 @@ func encodeHead(h *job.Head, dueShard types.AttributeValue) headChange {
 	c.text("reason", string(h.Reason))
 	c.seconds("anchor", h.Anchor)
 	c.put("lost_revision", h.LostRevision > 0, number(int64(h.LostRevision)))
+	c.millis("stopped_at", h.StoppedAt)
 	c.millis("created_at", h.CreatedAt)
 	c.millis("updated_at", h.UpdatedAt)
 	c.seconds("next_fire_at", h.NextFireAt)
@@ -58,7 +59,7 @@ func decodeHead(stored item) (*job.Head, error) {
 		RunsFrom: r.number("runs_from"), Anchor: r.seconds("anchor"), Pool: r.text("pool"), Type: r.text("type"), Target: r.text("target"), CreatedAt: r.millis("created_at"),
 		UpdatedAt: r.millis("updated_at"), ChangedBy: r.text("changed_by"), Reason: job.Reason(r.text("reason")),
 		NextFireAt: r.seconds("next_fire_at"), LastScheduled: r.seconds("last_scheduled"), SettledUpto: r.seconds("settled_upto"),
-		Advances: r.number("advances"), DueShard: r.text("due_shard"), LostRevision: int(r.number("lost_revision")), Schema: int(r.number("schema")),
+		Advances: r.number("advances"), DueShard: r.text("due_shard"), LostRevision: int(r.number("lost_revision")), StoppedAt: r.millis("stopped_at"), Schema: int(r.number("schema")),
 	}
 	r.document("schedule", &h.Schedule)
 	r.document("misfire", &h.Misfire)

@@ -25,6 +25,7 @@ func (r *reader) job(n ast.Node) candidate {
 		"start_deadline": positive(r, &d.StartDeadline, r.duration(&d.StartDeadline)),
 		"retry":          r.retry(&d.Retry),
 		"concurrency":    r.unbuilt("a concurrency other than ALLOW", isText, text(r, &d.Concurrency)),
+		"on_resume":      text(r, &d.OnResume),
 		"misfire":        r.misfire(&d.Misfire),
 		"suspend_after":  r.unbuilt("suspending a job after failures in a row", isWhole, r.number(&d.SuspendAfter)),
 		"limits":         r.unbuilt("a limit", isList, r.list(&d.Limits)),

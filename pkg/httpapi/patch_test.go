@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// patchedJob is what each row starts from.
+const patchedJob = `{"schedule":{"cron":"30 3 * * *","zone":"Europe/Berlin","gap":"SKIP"},"target":{"log":{"message":"night"}},"timeout":"5m","labels":{"team":"data","demo":"yes"},"payload":{"a":1,"b":[1]},"description":"old"}`
+
+func TestAPatchChangesWhatItNames(t *testing.T) {
+	for says, row := range map[string]struct {
+		patch  string
+		action string
+		want   string // part of the definition afterwards
+		code   job.Code
+		field  string
+	}{
+		"one value":                           {patch: `{"timeout":"1m"}`, action: "updated", want: `"timeout":"1m"`},
+		"a part of an object":                 {patch: `{"labels":{"demo":null,"env":"x"}}`, action: "updated", want: `"labels":{"env":"x","team":"data"}`},
+		"null brings the default back":        {patch: `{"timeout":null,"description":null}`, action: "updated", want: `"timeout":"1m"`},
+		"an array is replaced as a whole":     {patch: `{"payload":{"b":[2,3]}}`, action: "updated", want: `"payload":{"a":1,"b":[2,3]}`},
+		"another expression of the same kind": {patch: `{"schedule":{"cron":"0 4 * * *"}}`, action: "updated", want: `"schedule":{"cron":"0 4 * * *","dialect":"unix","zone":"Europe/Berlin","gap":"SKIP"}`},
+		"a schedule of another kind":          {patch: `{"schedule":{"every":"10s"}}`, action: "updated", want: `"schedule":{"every":"10s","zone":"Europe/Berlin"}`},
+		"another target":                      {patch: `{"target":{"log":null,"handler":{"name":"report"}}}`, action: "updated", want: `"target":{"handler":{"name":"report"}}`},
+		"nothing":                             {patch: `{}`, action: "unchanged", want: `"description":"old"`},
+		"what is so already":                  {patch: `{"timeout":"300s"}`, action: "unchanged", want: `"timeout":"5m"`},
+		"an unknown key":                      {patch: `{"tiemout":"1m"}`, code: job.CodeUnknownField, field: "tiemout"},
+		"a value of another kind":             {patch: `{"timeout":5}`, code: job.CodeInvalid, field: "timeout"},
+		"a value out of bounds":               {patch: `{"timeout":"13h"}`, code: job.CodeInvalid, field: "timeout"},
+		"two targets":                         {patch: `{"target":{"handler":{"name":"report"}}}`, code: job.CodeInvalid, field: "target"},
+		"no object":                           {patch: `[1]`, code: job.CodeInvalid, field: "body"},
+		"null":                                {patch: `null`, code: job.CodeInvalid, field: "body"},
+		"another job's name":                  {patch: `{"job":"other"}`, code: job.CodeInvalid, field: "job"},
+		"no schedule at all":                  {patch: `{"schedule":null}`, code: job.CodeScheduleInvalid, field: "schedule"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			w := newWorld(t).with(t, "nightly", patchedJob)
+			answer := w.ask("PATCH", "/v1/jobs/nightly", row.patch)
+			if row.code != "" {
+				if p := problemOf(t, answer); p.Code != row.code || !strings.HasPrefix(p.Field, row.field) || p.Fix == "" {
+					t.Errorf("got %+v", p)
+				}
+				return
+			}
+			if got := decode[client.PutResult](t, answer); got.Action != row.action {
+				t.Errorf("got %+v", got)
+			}
+			after := w.ask("GET", "/v1/jobs/nightly", "").Body.String()
+			if !strings.Contains(after, row.want) || strings.Contains(row.patch, `"description":null`) && strings.Contains(after, "description") {
+				t.Errorf("want %s in %s", row.want, after)
+			}
+		})
+	}
+}
+
+func TestAPatchOfAnotherRevisionIsRefused(t *testing.T) {
+	w := newWorld(t).with(t, "nightly", patchedJob)
+	if p := problemOf(t, w.ask("PATCH", "/v1/jobs/nightly", `{"timeout":"1m"}`, "If-Match: \"7\"")); p.Code != job.CodeRevisionConflict {
+		t.Errorf("got %+v", p)
+	}
+	if p := problemOf(t, w.ask("PATCH", "/v1/jobs/other", `{"timeout":"1m"}`)); p.Code != job.CodeNotFound {
+		t.Errorf("got %+v", p)
+	}
+	if got := decode[client.PutResult](t, w.ask("PATCH", "/v1/jobs/nightly?dry_run=true", `{"schedule":{"cron":"0 4 * * *"}}`)); !got.DryRun || len(got.Appear) == 0 {
+		t.Errorf("got %+v", got)
+	}
+	if answer := w.ask("PATCH", "/v1/jobs/nightly?dry_run=true", `{"timeout":"2m"}`, "Content-Type: application/merge-patch+json"); answer.Code != 200 {
+		t.Errorf("as a merge patch: %d", answer.Code)
+	}
+	if answer := w.ask("PUT", "/v1/jobs/nightly", patchedJob, "Content-Type: application/merge-patch+json"); answer.Code != 415 {
+		t.Errorf("a put of a patch gives %d", answer.Code)
+	}
+	if after := w.ask("GET", "/v1/jobs/nightly", "").Body.String(); !strings.Contains(after, `"revision":1`) {
+		t.Errorf("a dry run wrote: %s", after)
+	}
+}
+
+// Whatever the order in which they come, no patch undoes another.
+func TestPatchesAtOneTimeAllTakeEffect(t *testing.T) {
+	w := newWorld(t).with(t, "nightly", patchedJob)
+	var group sync.WaitGroup
+	for _, patch := range []string{`{"labels":{"a":"1"}}`, `{"labels":{"b":"2"}}`, `{"timeout":"2m"}`} {
+		group.Go(func() { w.ask("PATCH", "/v1/jobs/nightly", patch) })
+	}
+	group.Wait()
+	var after client.Job
+	if err := json.Unmarshal(w.ask("GET", "/v1/jobs/nightly", "").Body.Bytes(), &after); err != nil {
+		t.Fatal(err)
+	}
+	d := after.Definition
+	if d.Labels["a"] != "1" || d.Labels["b"] != "2" || d.Labels["team"] != "data" || d.Timeout.String() != "2m" || after.Revision != 4 {
+		t.Errorf("revision %d: %+v", after.Revision, d)
+	}
+}
