@@ -20,6 +20,7 @@ func (a *app) scheduleCommand() *cobra.Command {
 // scheduleFlags are the words of a schedule on the command line.
 type scheduleFlags struct {
 	every, at, zone, dialect, gap, overlap, after string
+	jitter, job                                   string
 	count                                         int
 	jsonl                                         bool
 }
@@ -47,6 +48,8 @@ answered with one line: {"id","dialect","expr","zone","after","count","gap","ove
 	flags := c.Flags()
 	f.declare(c)
 	flags.IntVar(&f.count, "count", 5, "how many times (1 to 1000)")
+	flags.StringVar(&f.jitter, "jitter", "", "width of the slots over which jobs spread, such as 10m")
+	flags.StringVar(&f.job, "job", "", "with --jitter: the job whose slot is shown")
 	flags.StringVar(&f.after, "after", "", "strictly after this RFC 3339 time (default now)")
 	flags.BoolVar(&f.jsonl, "jsonl", false, "answer questions from stdin, one a line")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -80,7 +83,7 @@ func (a *app) previewSchedule(c *cobra.Command, f scheduleFlags, args []string) 
 	compiled := plan.Schedule()
 	fires := client.Fires{Items: []client.Fire{}, Description: plan.DescribeAt(after), Zone: plan.Location().String(),
 		Gap: compiled.Gap, Overlap: compiled.Overlap, Warnings: warningsOf(asked)}
-	for _, fire := range plan.Preview(after, f.count) {
+	for _, fire := range plan.Preview(after, f.count, job.Ref{Tenant: job.DefaultTenant, Job: f.job}) {
 		fires.Items = append(fires.Items, client.Fire{At: client.At(fire.At), Local: fire.Local + " " + fire.Offset, Note: client.Text(fire.Mark)})
 	}
 	fires.Exhausted = len(fires.Items) < f.count
@@ -90,6 +93,13 @@ func (a *app) previewSchedule(c *cobra.Command, f scheduleFlags, args []string) 
 // schedule puts the flags together; exactly one kind must be named.
 func (f scheduleFlags) schedule(c *cobra.Command, args []string) (job.Schedule, error) {
 	s := job.Schedule{Zone: f.zone, Dialect: job.Dialect(f.dialect), Gap: job.GapPolicy(f.gap), Overlap: job.OverlapPolicy(f.overlap)}
+	if f.jitter != "" {
+		jitter, err := job.ParseDuration(f.jitter)
+		if err != nil {
+			return s, err
+		}
+		s.Jitter = jitter
+	}
 	kinds := len(args)
 	for _, text := range []string{f.every, f.at} {
 		if text != "" {

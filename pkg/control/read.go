@@ -71,7 +71,7 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 	if after.IsZero() {
 		after = s.Clock.Now()
 	}
-	return compiled.Preview(after, count), nil
+	return compiled.Preview(after, count, ref), nil
 }
 
 // ExecutionView is an execution with its whole timeline: what it carries and

@@ -58,9 +58,8 @@ func checkShape(s job.Schedule) error {
 	if err := checkPolicies(s.Gap, s.Overlap); err != nil {
 		return err
 	}
-	if s.Jitter != 0 {
-		return withCode(job.CodeNotSupported, withFix(
-			refuse("jitter", s.Jitter.String(), "", "this build does not have jitter yet"), "remove jitter from the schedule"))
+	if err := checkJitter(s.Jitter); err != nil {
+		return err
 	}
 	return checkDialect(s.Dialect)
 }

@@ -10,12 +10,14 @@ import (
 
 // Describe says in plain English when the schedule fires, and what changes of
 // clocks do to it as a rule.
-func (p *Plan) Describe() string { return p.describe() + p.describeClocks() + p.describeBounds() }
+func (p *Plan) Describe() string {
+	return p.describe() + p.describeClocks() + p.describeRules() + p.describeBounds()
+}
 
 // DescribeAt is Describe with the effects of the next changes of clocks, by
 // date, in place of the rule: those within about a year of the given instant.
 func (p *Plan) DescribeAt(now time.Time) string {
-	return p.describe() + p.describeEffects(now.Unix()) + p.describeBounds()
+	return p.describe() + p.describeEffects(now.Unix()) + p.describeRules() + p.describeBounds()
 }
 
 func (p *Plan) describe() string {
@@ -23,7 +25,7 @@ func (p *Plan) describe() string {
 	case s.Cron != "":
 		return p.fields.describe() + ", " + p.zone.place()
 	case s.Every != 0:
-		return "every " + s.Every.String() + ", counted from " + clockText(p.times.(interval).anchor, time.RFC3339)
+		return "every " + s.Every.String() + ", counted from " + clockText(p.due().(interval).anchor, time.RFC3339)
 	default:
 		return "once, at " + s.At.UTC().Format(time.RFC3339)
 	}
@@ -31,6 +33,9 @@ func (p *Plan) describe() string {
 
 func (p *Plan) describeBounds() string {
 	text := ""
+	if p.schedule.Jitter != 0 {
+		text += ", each spread by a slot within " + p.schedule.Jitter.String()
+	}
 	if !p.schedule.Start.IsZero() {
 		text += ", not before " + instant(p.first).Format(time.RFC3339)
 	}

@@ -10,7 +10,7 @@ const effectsAhead = 396 * daySeconds
 // to a cron expression; nothing when they do nothing to it. An expression that
 // follows elapsed time says so once.
 func (p *Plan) describeEffects(now int64) string {
-	c, isCron := p.times.(*civil)
+	c, isCron := p.due().(*civil)
 	if !isCron || len(p.zone.periods) < 2 {
 		return ""
 	}

@@ -82,7 +82,7 @@ var (
 )
 
 func (e enumerator) dueOn(day time.Time) bool {
-	return inList(e.year, day.Year(), 1970, 2099) && inList(e.month, int(day.Month()), 1, 12, monthWords...) && e.dayDue(day) && e.weekdayDue(day)
+	return inList(e.month, int(day.Month()), 1, 12, monthWords...) && e.dayDue(day) && e.weekdayDue(day)
 }
 
 func (e enumerator) dayDue(day time.Time) bool {
@@ -167,6 +167,10 @@ func (e enumerator) after(loc *time.Location, after time.Time, count int) []time
 		if len(list) >= count {
 			more--
 		}
+		if !inList(e.year, day.Year(), firstYear, lastYear) {
+			day = time.Date(day.Year(), 12, 31, 0, 0, 0, 0, time.UTC)
+			continue
+		}
 		if !e.dueOn(day) {
 			continue
 		}
@@ -188,7 +192,7 @@ func (e enumerator) after(loc *time.Location, after time.Time, count int) []time
 // gap ends, unless elapsed time is followed; of two, the first alone.
 func instantsOf(clock time.Time, loc *time.Location, elapsed bool) []time.Time {
 	var shown []time.Time
-	for hours := -30; hours <= 30; hours++ {
+	for hours := -30; hours <= 30; hours += 10 {
 		_, offset := clock.Add(time.Duration(hours) * time.Hour).In(loc).Zone()
 		at := clock.Add(-time.Duration(offset) * time.Second)
 		if civilOf(at.In(loc)).Equal(clock) && !slices.ContainsFunc(shown, at.Equal) {

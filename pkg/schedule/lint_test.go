@@ -9,16 +9,13 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-func TestLintWarnsOfWhatIsProbablyNotMeant(t *testing.T) {
+// linted are schedules as people write them, with the codes of their warnings.
+func linted() []lintCase {
 	utc := func(cron string) job.Schedule { return job.Schedule{Cron: cron, Zone: "UTC"} }
 	in := func(d job.Dialect, cron string) job.Schedule {
 		return job.Schedule{Cron: cron, Dialect: d, Zone: "UTC"}
 	}
-	var b strings.Builder
-	for _, c := range []struct {
-		schedule job.Schedule
-		codes    string
-	}{
+	return []lintCase{
 		{utc("0 3 * * *"), ""},
 		{utc("*/15 * * * *"), ""},
 		{utc("5/15 * * * *"), ""},
@@ -61,9 +58,19 @@ func TestLintWarnsOfWhatIsProbablyNotMeant(t *testing.T) {
 		{job.Schedule{Cron: "@hourly"}, ""},
 		{job.Schedule{Cron: "*/7 2 31 * 5"}, WarnNoZone + " " + WarnUnevenStep + " " + WarnBothDays + " " + WarnMissingDay},
 		{job.Schedule{Every: 7 * second}, ""},
-		{job.Schedule{At: instantOf(t, "2026-07-12T00:00:00Z")}, ""},
+		{job.Schedule{At: instant(horizon)}, ""},
 		{utc("61 * * * *"), ""},
-	} {
+	}
+}
+
+type lintCase struct {
+	schedule job.Schedule
+	codes    string
+}
+
+func TestLintWarnsOfWhatIsProbablyNotMeant(t *testing.T) {
+	var b strings.Builder
+	for _, c := range linted() {
 		var codes []string
 		fmt.Fprintf(&b, "# %s %s\n", c.schedule.Dialect, c.schedule.Cron)
 		for _, w := range Lint(c.schedule) {

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,14 +14,22 @@ type Fire struct {
 	At     time.Time // the instant, in UTC
 	Local  string    // what the zone's clock shows then, such as "2026-03-29 03:00:00"
 	Offset string    // how far that clock runs ahead of UTC, such as "+02:00"
-	Mark   string    // each effect of a change of clocks in words, "" for none
+	Mark   string    // each effect of changes of clocks, calendars and jitter in words, "" for none
+	Start  time.Time // when it may start: At, later by the job's jitter slot
 }
 
 // Preview lists up to count times after the given instant, fewer when the
 // schedule ends. Mark says which of them were shifted out of a gap or are one
 // of two of a repeated time, and which times were left out before them.
-func (p *Plan) Preview(after time.Time, count int) []Fire {
+//
+// A schedule with jitter starts each time later by the slot of the job that ref
+// names; without a job (the zero Ref) the mark tells the whole width.
+func (p *Plan) Preview(after time.Time, count int, ref job.Ref) []Fire {
 	var list []Fire
+	jitter, slot := p.schedule.Jitter, time.Duration(0)
+	if ref.Job != "" {
+		slot = Slot(jitter, ref)
+	}
 	previous := after.Unix()
 	for len(list) < count {
 		at, ok := p.next(previous)
@@ -32,19 +41,35 @@ func (p *Plan) Preview(after time.Time, count int) []Fire {
 			At:     instant(at),
 			Local:  clockText(at+offset, "2006-01-02 15:04:05"),
 			Offset: offsetText(offset),
-			Mark:   p.mark(previous, at),
+			Mark:   joinMarks(p.mark(previous, at), markJitter(jitter, slot, ref)),
+			Start:  instant(at).Add(slot),
 		})
 		previous = at
 	}
 	return list
 }
 
-func (p *Plan) mark(previous, at int64) string {
-	c, isCron := p.times.(*civil)
-	if !isCron {
+// markJitter says how much later than its scheduled time an execution starts.
+func markJitter(jitter job.Duration, slot time.Duration, ref job.Ref) string {
+	switch {
+	case jitter == 0:
 		return ""
+	case ref.Job == "":
+		return "starts up to " + jitter.String() + " later, by the job's jitter slot"
 	}
-	var marks []string
+	return "starts " + job.Duration(slot).String() + " later, its jitter slot within " + jitter.String()
+}
+
+func joinMarks(marks ...string) string {
+	return strings.Join(slices.DeleteFunc(marks, func(m string) bool { return m == "" }), "; ")
+}
+
+func (p *Plan) mark(previous, at int64) string {
+	marks := p.markExcluded(previous, at)
+	c, isCron := p.due().(*civil)
+	if !isCron {
+		return strings.Join(marks, "; ")
+	}
 	for i := c.zone.periodAt(max(previous, p.first-1)) + 1; i < len(c.zone.periods) && c.zone.periods[i].start <= at; i++ {
 		if text := c.markGap(i, at); text != "" {
 			marks = append(marks, text)

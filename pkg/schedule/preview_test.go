@@ -55,7 +55,7 @@ func TestPreviewMarksEveryChangeOfClocks(t *testing.T) {
 	} {
 		plan := compiled(t, c.schedule)
 		fmt.Fprintf(&b, "# %s\n%s\n", c.title, plan.Describe())
-		for _, fire := range plan.Preview(instantOf(t, c.after), c.count) {
+		for _, fire := range plan.Preview(instantOf(t, c.after), c.count, job.Ref{}) {
 			fmt.Fprintf(&b, "%s  %s %s  %s\n", fire.At.Format("2006-01-02T15:04:05Z07:00"), fire.Local, fire.Offset, fire.Mark)
 		}
 		b.WriteString("\n")
