@@ -63,7 +63,7 @@ var (
 
 // The figures of messages that were received too often.
 var (
-	Redriven        = counter("redriven", fromDeadLetter, nil, "Messages of a dead-letter queue that were taken up: over, ended, or woken again. "+
+	Redriven = counter("redriven", fromDeadLetter, nil, "Messages of a dead-letter queue that were taken up: over, ended, or woken again. "+
 		"A container worker that takes them itself, which none of a deployment does, tells no figures.")
 	DeadLettersKept = counter("dead_letters_kept", fromDeadLetter, nil, "Messages that stay in a dead-letter queue: unreadable, of a newer build, or not carried through.")
 )
