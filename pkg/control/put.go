@@ -236,7 +236,7 @@ func carryBound(head *job.Head, now time.Time) time.Time {
 // describe copies into the head what the scan needs of the definition.
 func describe(head *job.Head, d job.Definition, anchor time.Time) {
 	head.Schedule, head.Anchor, head.Misfire, head.Pool = d.Schedule, anchor, *d.Misfire, d.Pool
-	head.Type, head.Target = d.Type, d.Target.Kind()
+	head.Type, head.Target, head.Suspend = d.Type, d.Target.Kind(), d.SuspendAfter
 }
 
 func sameDefinition(a, b job.Definition) bool {

@@ -27,7 +27,7 @@ type Definition struct {
 	Concurrency   string            `json:"concurrency,omitempty" doc:"Only ALLOW is built yet"`
 	OnResume      string            `json:"on_resume,omitempty" doc:"FROM_NOW or CATCH_UP: whether times that fell into a pause are passed over (the default), or left to the misfire policy"`
 	Misfire       *Misfire          `json:"misfire,omitempty" doc:"What becomes of times that are late; default FIRE_ONCE within 24 h"`
-	SuspendAfter  int               `json:"suspend_after,omitempty" doc:"Not built yet"`
+	SuspendAfter  int               `json:"suspend_after,omitempty" minimum:"1" maximum:"100" doc:"Failures in a row (FAILED or DEAD) after which the job is SUSPENDED until somebody resumes it; default: never"`
 	Limits        []string          `json:"limits,omitempty" nullable:"false" doc:"Not built yet"`
 	Labels        map[string]string `json:"labels,omitempty" doc:"Up to 20 free labels"`
 	Description   string            `json:"description,omitempty" doc:"Up to 1000 characters for people"`

@@ -29,6 +29,7 @@ const (
 	MaxLabels      = 20
 	MaxTimeout     = Duration(12 * time.Hour)
 
+	MaxSuspendAfter  = 100
 	MaxStartDeadline = Duration(30 * 24 * time.Hour)
 )
 

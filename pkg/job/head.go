@@ -30,6 +30,7 @@ type Head struct {
 	Pool      string
 	Type      string // carried to executions; empty = none
 	Target    string // kind of the target; the same
+	Suspend   int    // failures in a row after which it is suspended; zero = never
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	ChangedBy string // who set the state

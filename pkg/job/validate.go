@@ -153,6 +153,9 @@ func (d Definition) checkTimes() error {
 	if d.Timeout < Duration(1e9) || d.Timeout > MaxTimeout {
 		return invalid("timeout", d.Timeout.String(), "1s to 12h", "a timeout of "+d.Timeout.String()+" is out of bounds", "choose one from 1s to 12h")
 	}
+	if d.SuspendAfter < 0 || d.SuspendAfter > MaxSuspendAfter {
+		return invalid("suspend_after", fmt.Sprint(d.SuspendAfter), "1 to 100", fmt.Sprintf("suspending after %d failures is out of bounds", d.SuspendAfter), "choose 1 to 100, or leave it out")
+	}
 	if d.StartDeadline != 0 && (d.StartDeadline < Duration(1e9) || d.StartDeadline > MaxStartDeadline) {
 		return invalid("start_deadline", d.StartDeadline.String(), "1s to 30d", "a start deadline of "+d.StartDeadline.String()+" is out of bounds", "choose one from 1s to 30d, or leave it out")
 	}
@@ -257,8 +260,6 @@ func (d Definition) checkUnbuilt() error {
 			Message: "\"" + Shorten(string(d.Concurrency)) + "\" is no concurrency policy", Fix: "choose ALLOW, or leave it out"}
 	case d.Misfire != nil && d.Misfire.Rate != 0:
 		return unbuilt("misfire.rate", "a drain rate")
-	case d.SuspendAfter != 0:
-		return unbuilt("suspend_after", "suspending a job after failures in a row")
 	case len(d.Limits) > 0:
 		return unbuilt("limits", "a limit")
 	case d.Schedule.Jitter != 0:

@@ -156,7 +156,6 @@ func TestWhatIsNotBuiltYetSaysSo(t *testing.T) {
 	for field, change := range map[string]func(d *job.Definition){
 		"concurrency":     func(d *job.Definition) { d.Concurrency = job.ConcurrencyForbid },
 		"misfire.rate":    func(d *job.Definition) { d.Misfire.Rate = 2 },
-		"suspend_after":   func(d *job.Definition) { d.SuspendAfter = 3 },
 		"limits":          func(d *job.Definition) { d.Limits = []string{"tenant=*"} },
 		"schedule.jitter": func(d *job.Definition) { d.Schedule.Jitter = job.Duration(time.Minute) },
 		"priority":        func(d *job.Definition) { d.Priority = "low" },

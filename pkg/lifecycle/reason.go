@@ -29,6 +29,7 @@ const (
 	JobEdited       job.Reason = "JOB_EDITED"
 	JobResumed      job.Reason = "JOB_RESUMED"
 	JobDeleted      job.Reason = "JOB_DELETED"
+	JobSuspended    job.Reason = "JOB_SUSPENDED"
 	Misfire         job.Reason = "MISFIRE"
 	Coalesced       job.Reason = "COALESCED"
 	Overlap         job.Reason = "OVERLAP"
@@ -64,6 +65,7 @@ var sentences = map[job.Reason]string{
 	JobEdited:       "the job was edited",
 	JobResumed:      "the job was resumed",
 	JobDeleted:      "the job was deleted",
+	JobSuspended:    "the job was suspended: it failed too often in a row",
 	Misfire:         "the scheduled time was later than the misfire policy runs",
 	Coalesced:       "a later execution stands for it: the misfire policy runs one for the whole range",
 	Overlap:         "another execution of the job was still running",
@@ -77,7 +79,7 @@ var sentences = map[job.Reason]string{
 // Reasons lists every reason in the order in which they are documented.
 var Reasons = []job.Reason{Materialised, CaughtUp, ManualRun, Replayed, Claimed, TakenOver, Done, HandlerError, HandlerPanic, Throttled,
 	TimedOut, Permanent, WorkerStopped, AttemptsUsedUp, MaxAge, LeaseLost, Poison, RedrivesUsedUp, CancelRequested, Superseded,
-	JobPaused, JobEdited, JobResumed, JobDeleted, Misfire, Coalesced, Overlap, StartDeadline, Uncertain, ZoneGone, ScheduleInvalid, Restored}
+	JobPaused, JobEdited, JobResumed, JobDeleted, JobSuspended, Misfire, Coalesced, Overlap, StartDeadline, Uncertain, ZoneGone, ScheduleInvalid, Restored}
 
 // Sentence says in words what reason r means; an empty or unknown reason gives "".
 func Sentence(r job.Reason) string { return sentences[r] }

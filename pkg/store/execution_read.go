@@ -96,33 +96,56 @@ func (s *Store) begun(ctx context.Context, r job.RangeRecord) (count int, err er
 	return count, err
 }
 
-// succeededPages bounds how far back LastSucceeded looks.
-const succeededPages = 5
+// endedPages bounds how far back LastEnded and LastSucceeded look.
+const endedPages = 5
 
 // LastSucceeded is the latest scheduled time before the given one whose
-// execution succeeded; zero when none is found among the last few hundred.
-func (s *Store) LastSucceeded(ctx context.Context, ref job.Ref, before time.Time) (time.Time, error) {
-	query := &dynamodb.QueryInput{TableName: aws.String(s.tables.Executions), KeyConditionExpression: aws.String("pk = :pk AND sk < :before"),
-		ExpressionAttributeValues: item{":pk": text(ref.String()), ":before": text(before.UTC().Format(job.KeyTimeLayout))},
+// execution succeeded; zero when none is found among the last thousand.
+func (s *Store) LastSucceeded(ctx context.Context, ref job.Ref, before time.Time) (at time.Time, err error) {
+	err = s.lastEnded(ctx, ref, before.UTC().Format(job.KeyTimeLayout), []job.Status{job.Succeeded}, func(e *job.Execution) bool {
+		at = e.ScheduledAt
+		return false
+	})
+	return at, err
+}
+
+// LastEnded tells how the latest scheduled executions up to a moment ended that
+// succeeded or became dead letters, newest first, of epochs from the given one on;
+// fewer than asked for when no more are found among the last thousand.
+func (s *Store) LastEnded(ctx context.Context, ref job.Ref, epoch int64, upto time.Time, most int) (ended []job.Status, err error) {
+	err = s.lastEnded(ctx, ref, keyUpto(upto), []job.Status{job.Succeeded, job.Failed, job.Dead}, func(e *job.Execution) bool {
+		if e.Epoch >= epoch {
+			ended = append(ended, e.Status)
+		}
+		return len(ended) < most
+	})
+	return ended, err
+}
+
+// lastEnded visits scheduled executions of these statuses whose key is below a
+// bound, newest first, until visit returns false.
+func (s *Store) lastEnded(ctx context.Context, ref job.Ref, below string, statuses []job.Status, visit func(*job.Execution) bool) error {
+	query := &dynamodb.QueryInput{TableName: aws.String(s.tables.Executions), KeyConditionExpression: aws.String("pk = :pk AND sk < :below"),
+		ExpressionAttributeValues: item{":pk": text(ref.String()), ":below": text(below)},
 		ScanIndexForward:          aws.Bool(false), ConsistentRead: aws.Bool(true), Limit: aws.Int32(200), ReturnConsumedCapacity: s.capacity()}
-	filterStatus(query, []job.Status{job.Succeeded})
-	for range succeededPages {
+	filterStatus(query, statuses)
+	for range endedPages {
 		out, err := s.db.Query(ctx, query)
 		if err != nil {
-			return time.Time{}, fault("read executions", err)
+			return fault("read executions", err)
 		}
-		s.meter("last succeeded", out.ConsumedCapacity)
+		s.meter("last ended", out.ConsumedCapacity)
 		for _, stored := range out.Items {
-			if e, err := decodeExecution(stored); err == nil && e != nil && e.Kind == job.KindScheduled {
-				return e.ScheduledAt, nil
+			if e, err := decodeExecution(stored); err == nil && e != nil && e.Kind == job.KindScheduled && !visit(e) {
+				return nil
 			}
 		}
 		if len(out.LastEvaluatedKey) == 0 {
-			return time.Time{}, nil
+			return nil
 		}
 		query.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-	return time.Time{}, nil
+	return nil
 }
 
 // eachExecution pages through a query of the executions table until visit

@@ -36,6 +36,7 @@ func encodeHead(h *job.Head, dueShard types.AttributeValue) headChange {
 	c.text("pool", h.Pool)
 	c.text("type", h.Type)
 	c.text("target", h.Target)
+	c.put("suspend_after", h.Suspend > 0, number(int64(h.Suspend)))
 	c.text("changed_by", h.ChangedBy)
 	c.text("reason", string(h.Reason))
 	c.seconds("anchor", h.Anchor)
@@ -59,7 +60,7 @@ func decodeHead(stored item) (*job.Head, error) {
 		RunsFrom: r.number("runs_from"), Anchor: r.seconds("anchor"), Pool: r.text("pool"), Type: r.text("type"), Target: r.text("target"), CreatedAt: r.millis("created_at"),
 		UpdatedAt: r.millis("updated_at"), ChangedBy: r.text("changed_by"), Reason: job.Reason(r.text("reason")),
 		NextFireAt: r.seconds("next_fire_at"), LastScheduled: r.seconds("last_scheduled"), SettledUpto: r.seconds("settled_upto"),
-		Advances: r.number("advances"), DueShard: r.text("due_shard"), LostRevision: int(r.number("lost_revision")), StoppedAt: r.millis("stopped_at"), Schema: int(r.number("schema")),
+		Advances: r.number("advances"), DueShard: r.text("due_shard"), LostRevision: int(r.number("lost_revision")), StoppedAt: r.millis("stopped_at"), Suspend: int(r.number("suspend_after")), Schema: int(r.number("schema")),
 	}
 	r.document("schedule", &h.Schedule)
 	r.document("misfire", &h.Misfire)

@@ -33,6 +33,8 @@ type Cursors interface {
 	Advance(ctx context.Context, a job.Advance) error
 	// CloseGap removes a recorded gap, on condition of the epoch.
 	CloseGap(ctx context.Context, h *job.Head) error
+	// ChangeHead compares and sets the head in one transaction, with its audit entry.
+	ChangeHead(ctx context.Context, change job.HeadChange) error
 	// Break disables a job whose schedule cannot be evaluated.
 	Break(ctx context.Context, h *job.Head, reason job.Reason) error
 }
@@ -48,6 +50,9 @@ type Executions interface {
 	// Unsettled reads what has not ended of a job's executions in (from, upto];
 	// strong: also what was written a moment ago.
 	Unsettled(ctx context.Context, ref job.Ref, from, upto time.Time, strong bool) ([]job.Execution, error)
+	// LastEnded tells how the latest scheduled executions up to a moment ended that
+	// succeeded or became dead letters, newest first, of epochs from the given one on.
+	LastEnded(ctx context.Context, ref job.Ref, epoch int64, upto time.Time, most int) ([]job.Status, error)
 	// LastSucceeded is the latest scheduled time before the given one whose
 	// execution succeeded; zero when none is found.
 	LastSucceeded(ctx context.Context, ref job.Ref, before time.Time) (time.Time, error)

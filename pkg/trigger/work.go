@@ -60,6 +60,12 @@ func (w *work) put(ctx context.Context) error {
 		case w.head.State != job.Enabled:
 			return nil
 		}
+		if stopped, err := w.suspend(ctx); stopped || err != nil {
+			if err != nil || w.head.Gap == nil {
+				return err
+			}
+			continue
+		}
 		if err := w.compile(ctx); err != nil || w.plan == nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func (r *reader) job(n ast.Node) candidate {
 		"concurrency":    r.unbuilt("a concurrency other than ALLOW", isText, text(r, &d.Concurrency)),
 		"on_resume":      text(r, &d.OnResume),
 		"misfire":        r.misfire(&d.Misfire),
-		"suspend_after":  r.unbuilt("suspending a job after failures in a row", isWhole, r.number(&d.SuspendAfter)),
+		"suspend_after":  r.number(&d.SuspendAfter),
 		"limits":         r.unbuilt("a limit", isList, r.list(&d.Limits)),
 		"labels":         r.texts(&d.Labels),
 		"description":    text(r, &d.Description),

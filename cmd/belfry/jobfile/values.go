@@ -181,11 +181,6 @@ func isText(n ast.Node) bool {
 	return yes
 }
 
-func isWhole(n ast.Node) bool {
-	_, yes := n.(*ast.IntegerNode)
-	return yes
-}
-
 func isList(n ast.Node) bool {
 	_, yes := n.(*ast.SequenceNode)
 	return yes
