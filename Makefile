@@ -59,7 +59,7 @@ conformance: need-moto ## The same SDK calls against the local backend and again
 race: ## The short tests of the rooms that share memory, under the race detector
 	$(SUITE) race
 
-test: ## Everything: set up, build, lint, walls, all tests, race detector, conformance
+test: ## Everything: set up, build, lint, walls, all tests, race detector, conformance, the stacks and an emulator
 	$(SUITE) test
 
 prove: ## The long checks: race detector everywhere, repeated shuffled runs, fuzzing (FUZZTIME a target)
