@@ -74,6 +74,7 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 	settings.Tracer = traces.Spans()
 	installation := New(assemble.New(clients, settings), e)
 	installation.AWS, installation.Traces, installation.Skew = configured, traces, skew
+	installation.Trigger.Off = skew.Off
 	return installation, nil
 }
 

@@ -61,6 +61,9 @@ func (s *Service) scanDue(ctx context.Context, shard job.Shard, found tally) err
 		if err != nil {
 			return err
 		}
+		if err := s.trusted(); err != nil {
+			return err
+		}
 		if len(refs) > 0 {
 			heads, err := s.Definitions.Heads(ctx, refs)
 			if err != nil {

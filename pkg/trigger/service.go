@@ -105,6 +105,11 @@ type Clock interface {
 // 119 s apart and one may be lost; 300 s forgive two lost ones.
 const Horizon = 300 * time.Second
 
+// MaxOff is by how much a clock may be off for its process to decide what is due.
+// Beyond it a tick would win minutes that are not its own, and a scan call late
+// what is to come: it leaves both to others.
+const MaxOff = 5 * time.Second
+
 // Service is the trigger plane. All fields are required, but
 // for Log, Metrics and Tracer.
 type Service struct {
@@ -120,9 +125,12 @@ type Service struct {
 	Parallel     int           // jobs and shards worked on at a time; zero = 16
 	ScanMessages int           // shard ranges that a tick fans out into; zero = 16
 	RestoreEpoch int64
-	Log          *slog.Logger     // nil: silent
-	Metrics      *observe.Emitter // nil: off
-	Tracer       *observe.Tracer  // nil: off
+	// Off is by how much this process's clock is off at least, as answers of AWS
+	// show; nil: the clock is trusted. See MaxOff.
+	Off     func() time.Duration
+	Log     *slog.Logger     // nil: silent
+	Metrics *observe.Emitter // nil: off
+	Tracer  *observe.Tracer  // nil: off
 }
 
 func (s *Service) log() *slog.Logger {

@@ -21,6 +21,13 @@ func (s *Service) Tick(ctx context.Context) (bool, error) {
 	if restored, err := s.restored(ctx); !restored {
 		return false, err
 	}
+	layouts, err := s.Signals.Layouts(ctx) // read first: its answer tells how late it is
+	if err != nil {
+		return false, err
+	}
+	if err := s.trusted(); err != nil {
+		return false, err
+	}
 	now := s.Clock.Now()
 	minute := now.Truncate(time.Minute)
 	won, err := s.Signals.WinTick(ctx, minute, s.Token())
@@ -29,10 +36,6 @@ func (s *Service) Tick(ctx context.Context) (bool, error) {
 	}
 	if err := s.Signals.SendTick(ctx, minute.Add(time.Minute), 60*time.Second); err != nil {
 		s.log().Warn("next tick not sent; the platform's schedule remains", "error", err)
-	}
-	layouts, err := s.Signals.Layouts(ctx)
-	if err != nil {
-		return false, err
 	}
 	var ranges []job.ShardRange
 	for _, layout := range layouts {
@@ -57,6 +60,19 @@ func (s *Service) restored(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// trusted refuses to decide what is due by a clock that is known to be wrong.
+func (s *Service) trusted() error {
+	if s.Off == nil {
+		return nil
+	}
+	off := s.Off()
+	if off <= MaxOff {
+		return nil
+	}
+	return &job.Error{Code: job.CodeUnavailable, Field: "clock", Value: off.Round(time.Second).String(), Bound: MaxOff.String(),
+		Message: "this machine's clock is off by " + off.Round(time.Second).String() + " or more, so it decides nothing about time", Fix: "set its clock; others do the work meanwhile"}
 }
 
 // divide cuts a layout into ranges of about equal size.
