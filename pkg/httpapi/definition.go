@@ -41,7 +41,7 @@ type Schedule struct {
 	Cron    string `json:"cron,omitempty" doc:"Cron expression; exactly one of cron, every and at" example:"30 3 * * *"`
 	Every   string `json:"every,omitempty" doc:"Interval in whole seconds, at least 1s" example:"10s"`
 	At      string `json:"at,omitempty" doc:"One time, RFC 3339"`
-	Dialect string `json:"dialect,omitempty" doc:"Grammar of cron; default unix for five fields"`
+	Dialect string `json:"dialect,omitempty" doc:"Grammar of cron: unix, quartz, aws or cronexpr; default unix for five fields, six and seven need one"`
 	Zone    string `json:"zone,omitempty" doc:"IANA time zone; default UTC" example:"Europe/Berlin"`
 	Gap     string `json:"gap,omitempty" doc:"SKIP or SHIFT_FORWARD: what becomes of a wall-clock time that does not exist"`
 	Overlap string `json:"overlap,omitempty" doc:"FIRST, SECOND or BOTH: what becomes of a wall-clock time that exists twice"`

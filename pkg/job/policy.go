@@ -9,7 +9,7 @@ import (
 // Dialect names a cron grammar. Empty means unix for five fields.
 type Dialect string
 
-// The dialects. Fields and meaning: DESIGN of each in docs/schedules.
+// The dialects. Fields and meaning: docs/schedules.md.
 const (
 	DialectUnix     Dialect = "unix"
 	DialectQuartz   Dialect = "quartz"
