@@ -19,7 +19,7 @@ func grantTick(i parts.Installation, role awsiam.IRole, d *Data, c *Core) {
 }
 
 func grantScan(i parts.Installation, role awsiam.IRole, d *Data) {
-	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "UpdateItem")
+	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "UpdateItem")
 	parts.GrantIndex(role, d.Jobs, store.IndexDue)
 	parts.GrantTable(role, d.Executions, "BatchGetItem", "Query", "UpdateItem")
 	parts.GrantIndex(role, d.Executions, store.IndexWake)
