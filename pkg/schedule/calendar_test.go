@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -206,6 +207,49 @@ func TestCalendarsKeepWhatEachTimeAloneSays(t *testing.T) {
 			t.Fatalf("%s: counted %d, visited %d", plan.Describe(), n, len(got))
 		}
 	})
+}
+
+// Wherever one asks from, times that are moved come as trying each day says.
+func TestMovedTimesComeWhereverOneAsksFrom(t *testing.T) {
+	berlin := hours(t, Calendar{Name: "x", Zone: "Europe/Berlin", Yearly: []string{"03-30", "12-24", "12-25", "12-26", "01-01"},
+		Dates: []string{"2026-04-03", "2026-04-06", "2026-12-28", "2026-12-29", "2026-12-30", "2026-12-31"}})
+	rapid.Check(t, func(t *rapid.T) {
+		plain, err := Compile(job.Schedule{Cron: rapid.SampledFrom([]string{"0 6 * * *", "30 2 25,26 * *", "0 12 1,15 * *", "0 1,2,3 L * *"}).Draw(t, "cron"), Zone: "Europe/Berlin"}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := rapid.SampledFrom([]OnExcluded{ExcludedNext, ExcludedPrevious}).Draw(t, "on")
+		plan, err := plain.Under(Rules{Exclude: []*Hours{berlin}, OnExcluded: on})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := time.Date(2026, 1, rapid.IntRange(1, 380).Draw(t, "day"), rapid.IntRange(0, 23).Draw(t, "hour"), 0, 0, 0, time.UTC)
+		to := from.AddDate(0, 0, 12)
+		due := map[time.Time]bool{}
+		for _, at := range plain.Between(from.AddDate(0, 0, -40), to.AddDate(0, 0, 40), 0) {
+			if at = movedByHand(berlin, at, on).UTC(); at.After(from) && !at.After(to) {
+				due[at] = true
+			}
+		}
+		want := slices.SortedFunc(maps.Keys(due), time.Time.Compare)
+		if got := plan.Between(from, to, 0); !sameTimes(got, want) || plan.count(from.Unix(), to.Unix()) != int64(len(want)) {
+			t.Fatalf("%s from %s: got %v, want %v", plan.Describe(), from, got, want)
+		}
+	})
+}
+
+// movedByHand tries day after day with the library's own calendar.
+func movedByHand(h *Hours, at time.Time, on OnExcluded) time.Time {
+	step := 1
+	if on == ExcludedPrevious {
+		step = -1
+	}
+	local := at.In(h.zone.loc)
+	for days := 0; h.holdsClock(at) || days != 0 && !isWorkday(at.In(h.zone.loc)); {
+		days += step
+		at = time.Date(local.Year(), local.Month(), local.Day()+days, local.Hour(), local.Minute(), 0, 0, h.zone.loc)
+	}
+	return at
 }
 
 // holdsClock reads a calendar from what the zone's clock shows, by text.

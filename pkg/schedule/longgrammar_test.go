@@ -41,6 +41,7 @@ func TestLongerGrammarsRead(t *testing.T) {
 		"cronexpr: nicknames":                                 {cronexpr, "@weekly", "0 0 0 * * 0 *"},
 		"cronexpr: question marks in both day fields":         {cronexpr, "0 0 0 ? * ? *", "0 0 0 * * * *"},
 		"cronexpr: every year written out is every year":      {cronexpr, "0 0 1 1 * 1970-2099", "0 0 0 1 1 * *"},
+		"cronexpr: nearly every year":                         {cronexpr, "0 0 1 1 * 1971-2099", "0 0 0 1 1 * 1971-2099"},
 		"quartz: ranges of one and steps of the largest size": {quartz, "5-5 */59 */23 */31 */12 ?", "5 0,59 0,23 1 1 * *"},
 	} {
 		t.Run(meaning, func(t *testing.T) {
