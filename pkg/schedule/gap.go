@@ -10,7 +10,12 @@ import (
 // writes it: the verb itself, or the next scan. rev is the revision whose times
 // they are, nil when it is absent.
 func GapRecord(head *job.Head, rev *job.Revision, at time.Time) job.RangeRecord {
-	return job.RangeRecord{Ref: head.Ref, Range: PassedOver(head.Gap, rev), Revision: head.Gap.Revision, Epoch: head.Epoch, Pool: head.Pool,
+	return (*Zones)(nil).GapRecord(head, rev, at)
+}
+
+// GapRecord is the package's GapRecord with the zones of this database.
+func (z *Zones) GapRecord(head *job.Head, rev *job.Revision, at time.Time) job.RangeRecord {
+	return job.RangeRecord{Ref: head.Ref, Range: z.passedOver(head.Gap, rev), Revision: head.Gap.Revision, Epoch: head.Epoch, Pool: head.Pool,
 		Status: job.Missed, Reason: head.Gap.Reason, At: at}
 }
 
@@ -18,12 +23,14 @@ func GapRecord(head *job.Head, rev *job.Revision, at time.Time) job.RangeRecord 
 // under the schedule of the revision whose times they are. A revision that is
 // absent or can no longer be evaluated still leaves a range, of one time, since
 // the cursor itself was due.
-func PassedOver(gap *job.Gap, rev *job.Revision) job.Range {
+func PassedOver(gap *job.Gap, rev *job.Revision) job.Range { return (*Zones)(nil).passedOver(gap, rev) }
+
+func (z *Zones) passedOver(gap *job.Gap, rev *job.Revision) job.Range {
 	one := job.Range{From: gap.From, To: gap.From, Count: 1}
 	if rev == nil {
 		return one
 	}
-	compiled, err := Compile(rev.Definition.Schedule, rev.Anchor)
+	compiled, err := z.Compile(rev.Definition.Schedule, rev.Anchor)
 	if err != nil {
 		return one
 	}

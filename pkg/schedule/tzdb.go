@@ -30,27 +30,68 @@ var (
 // are computed from, such as "2025c". It is recorded on a job's revision.
 func TZDBVersion() string { return strings.TrimSpace(tzdbVersion) }
 
-// tzdbFiles indexes the embedded database by zone name.
-var tzdbFiles = sync.OnceValue(func() map[string]*zip.File {
-	archive, err := zip.NewReader(bytes.NewReader(tzdbZip), int64(len(tzdbZip)))
+// Zones is a time zone database. Nil is the embedded one, which all of Belfry
+// goes by; another is what a later or an earlier build goes by. It is safe for
+// concurrent use.
+type Zones struct {
+	version string
+	files   map[string]*zip.File
+	loaded  sync.Map // name → *zone; bounded by the names in the database
+}
+
+// OpenZones reads a database in the form of Go's zoneinfo.zip: one file a zone,
+// under the zone's name. The version is the caller's word for it. A zone that
+// does not read is refused when it is asked for.
+func OpenZones(version string, archive []byte) (*Zones, error) {
+	read, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		return nil
+		return nil, &job.Error{Code: job.CodeInvalid, Field: "tzdb", Value: job.Shorten(version), Bound: "a zoneinfo.zip",
+			Message: "the time zone database cannot be read: " + err.Error(), Fix: "give the zoneinfo.zip of a Go release, or a ZIP of files made by zic"}
 	}
-	files := make(map[string]*zip.File, len(archive.File))
-	for _, file := range archive.File {
+	z := &Zones{version: version, files: make(map[string]*zip.File, len(read.File))}
+	for _, file := range read.File {
 		if !file.FileInfo().IsDir() && file.Name != "Factory" {
-			files[file.Name] = file
+			z.files[file.Name] = file
 		}
 	}
-	return files
+	return z, nil
+}
+
+// Version names the database; see TZDBVersion.
+func (z *Zones) Version() string { return z.orEmbedded().version }
+
+// Compile is the package's Compile with the zones of this database.
+func (z *Zones) Compile(s job.Schedule, anchor time.Time) (*Plan, error) {
+	return compile(z.orEmbedded(), s, anchor)
+}
+
+func (z *Zones) orEmbedded() *Zones {
+	if z == nil {
+		return embedded()
+	}
+	return z
+}
+
+var embedded = sync.OnceValue(func() *Zones {
+	z, err := OpenZones(TZDBVersion(), tzdbZip)
+	if err != nil {
+		return &Zones{version: TZDBVersion()}
+	}
+	return z
 })
 
-// loadLocation reads one zone from the embedded database. The name must be
-// spelt as there: no path, no other case, no offset, no name of Go's own.
-func loadLocation(name string) (*time.Location, error) {
-	file, known := tzdbFiles()[name]
+// tzdbFiles indexes the embedded database by zone name.
+func tzdbFiles() map[string]*zip.File { return embedded().files }
+
+// loadLocation reads one zone from the database. The name must be spelt as
+// there: no path, no other case, no offset, no name of Go's own.
+func (z *Zones) loadLocation(name string) (*time.Location, error) {
+	file, known := z.files[name]
 	if !known {
 		return nil, refuseZone(name)
+	}
+	if name == job.DefaultZone {
+		return time.UTC, nil
 	}
 	reader, err := file.Open()
 	if err != nil {
@@ -61,9 +102,6 @@ func loadLocation(name string) (*time.Location, error) {
 	if err != nil {
 		return nil, brokenZone(name, err)
 	}
-	if name == "UTC" {
-		return time.UTC, nil
-	}
 	loc, err := time.LoadLocationFromTZData(name, data)
 	if err != nil {
 		return nil, brokenZone(name, err)
@@ -72,7 +110,7 @@ func loadLocation(name string) (*time.Location, error) {
 }
 
 func brokenZone(name string, err error) error {
-	return &job.Error{Code: job.CodeInternal, Field: "zone", Value: name, Message: "the embedded time zone database cannot be read: " + err.Error()}
+	return &job.Error{Code: job.CodeInternal, Field: "zone", Value: name, Message: "the time zone database cannot be read: " + err.Error()}
 }
 
 // refuseZone says why name is no zone and names the nearest one.

@@ -3,7 +3,6 @@ package schedule
 import (
 	"math"
 	"sort"
-	"sync"
 	"time"
 )
 
@@ -37,19 +36,20 @@ const (
 // horizon is the last second of 2099, the end of all schedules.
 const horizon = 4102444799
 
-var zones sync.Map // name → *zone; bounded by the names in the database
-
 // loadZone returns the zone with exactly this name in the embedded database.
-func loadZone(name string) (*zone, error) {
-	if known, ok := zones.Load(name); ok {
+func loadZone(name string) (*zone, error) { return embedded().load(name) }
+
+// load returns the zone with exactly this name.
+func (z *Zones) load(name string) (*zone, error) {
+	if known, ok := z.loaded.Load(name); ok {
 		return known.(*zone), nil
 	}
-	loc, err := loadLocation(name)
+	loc, err := z.loadLocation(name)
 	if err != nil {
 		return nil, err
 	}
-	z, _ := zones.LoadOrStore(name, &zone{name: name, loc: loc, periods: periodsOf(loc)})
-	return z.(*zone), nil
+	loaded, _ := z.loaded.LoadOrStore(name, &zone{name: name, loc: loc, periods: periodsOf(loc)})
+	return loaded.(*zone), nil
 }
 
 // periodsOf lists the periods of loc. Changes of name or of the DST flag alone

@@ -49,7 +49,7 @@ func TestZonesAreNamedExactly(t *testing.T) {
 
 func TestTheMachinesOwnZonesAreNeverAsked(t *testing.T) {
 	t.Setenv("ZONEINFO", t.TempDir())
-	zones.Clear()
+	embedded().loaded.Clear()
 	plan := compiled(t, job.Schedule{Cron: "0 9 * * *", Zone: "Europe/Paris"})
 	if plan.Location().String() != "Europe/Paris" {
 		t.Errorf("location %s", plan.Location())
