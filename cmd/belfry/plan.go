@@ -100,6 +100,9 @@ func (a *app) planOutage(c *cobra.Command, f planFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if plan, err = a.under(c, plan, f.calendarFlags); err != nil {
+		return err
+	}
 	if outage.Cursor.IsZero() {
 		outage.Cursor = lastUpTo(plan, outage.DownFrom)
 	}

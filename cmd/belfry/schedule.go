@@ -13,12 +13,14 @@ import (
 
 func (a *app) scheduleCommand() *cobra.Command {
 	c := &cobra.Command{Use: "schedule", Short: "Try out schedules, without any service", Example: "  belfry schedule next '30 3 * * *' --zone Europe/Berlin", Args: noSuchCommand, RunE: showHelp}
-	c.AddCommand(a.scheduleNext(), a.schedulePlan())
+	c.AddCommand(a.scheduleNext(), a.schedulePlan(), a.scheduleHolidays())
 	return c
 }
 
 // scheduleFlags are the words of a schedule on the command line.
 type scheduleFlags struct {
+	calendarFlags
+
 	every, at, zone, dialect, gap, overlap, after string
 	jitter, job                                   string
 	count                                         int
@@ -34,6 +36,7 @@ func (f *scheduleFlags) declare(c *cobra.Command) {
 	flags.StringVar(&f.overlap, "overlap", "", "FIRST, SECOND or BOTH of a wall-clock time that exists twice")
 	flags.StringVar(&f.every, "every", "", "an interval instead of EXPR, such as 90s")
 	flags.StringVar(&f.at, "at", "", "one RFC 3339 time instead of EXPR")
+	f.calendarFlags.declare(c)
 }
 
 func (a *app) scheduleNext() *cobra.Command {
@@ -78,6 +81,9 @@ func (a *app) previewSchedule(c *cobra.Command, f scheduleFlags, args []string) 
 	}
 	plan, err := schedule.Compile(asked, after.Truncate(time.Second))
 	if err != nil {
+		return err
+	}
+	if plan, err = a.under(c, plan, f.calendarFlags); err != nil {
 		return err
 	}
 	compiled := plan.Schedule()
