@@ -30,9 +30,10 @@ type part struct {
 }
 
 // sharing names the rooms whose memory is touched by more than one goroutine.
-// Pure rooms have none to race over, and the detector slows them tenfold.
+// Other pure rooms have none to race over, and the detector slows them tenfold;
+// plans of schedules are shared by everything that asks for a time.
 var sharing = []string{
-	"pkg/clock", "pkg/localaws", "pkg/store", "pkg/queue",
+	"pkg/schedule", "pkg/clock", "pkg/localaws", "pkg/store", "pkg/queue",
 	"pkg/trigger", "pkg/execute", "pkg/dispatch", "pkg/worker", "pkg/target",
 	"pkg/httpapi", "functions", "cmd",
 }
