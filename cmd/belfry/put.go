@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +16,14 @@ import (
 func (a *app) jobsPut() *cobra.Command {
 	var file string
 	var o client.PutOptions
+	var effective string
 	c := &cobra.Command{Use: "put -f FILE", Short: "Create or edit the one job of a file, on a condition",
 		Long:    "Create or edit the one job of a file, on a condition about what is there now.\nFor several jobs, and without conditions, use belfry apply.",
 		Example: "  belfry jobs put -f nightly.yaml --if-absent\n  belfry jobs put -f nightly.yaml --if-revision 3", Args: upTo(0)}
 	c.Flags().StringVarP(&file, "file", "f", "", "file with one job, or - for stdin")
 	c.Flags().BoolVar(&o.IfAbsent, "if-absent", false, "only if there is no such job")
 	c.Flags().IntVar(&o.IfMatch, "if-revision", 0, "only if this revision is current")
+	c.Flags().StringVar(&effective, "effective-at", "", "let an edit take effect after this RFC 3339 time; times up to it stay as they are")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case file == "":
@@ -30,6 +33,12 @@ func (a *app) jobsPut() *cobra.Command {
 		}
 		if err := checkRevision(c, o.IfMatch); err != nil {
 			return err
+		}
+		if effective != "" {
+			var err error
+			if o.EffectiveAt, err = time.Parse(time.RFC3339, effective); err != nil {
+				return usage(c, "--effective-at %q is no RFC 3339 time, such as 2027-01-01T00:00:00Z", effective)
+			}
 		}
 		entries, err := a.readJobs(c, []string{file})
 		if err != nil {

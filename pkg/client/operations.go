@@ -18,17 +18,29 @@ type PutOptions struct {
 	IfMatch  int  // revision that must be current; 0 = any
 	IfAbsent bool // refuse when the job exists
 	DryRun   bool // only say what would happen
+	// EffectiveAt is when an edit takes effect; zero = at once.
+	EffectiveAt time.Time
+}
+
+// asks is the part of a request that o is.
+func (o PutOptions) asks() (url.Values, http.Header) {
+	query, header := url.Values{}, http.Header{}
+	if o.DryRun {
+		query.Set("dry_run", "true")
+	}
+	if !o.EffectiveAt.IsZero() {
+		query.Set("effective_at", o.EffectiveAt.UTC().Format(time.RFC3339Nano))
+	}
+	if o.IfMatch != 0 {
+		header.Set("If-Match", fmt.Sprintf("%q", strconv.Itoa(o.IfMatch)))
+	}
+	return query, header
 }
 
 // PutJob creates the job d.Job or gives it a new revision.
 func (c *Client) PutJob(ctx context.Context, d job.Definition, o PutOptions) (PutResult, error) {
-	k := call{method: http.MethodPut, path: []string{"jobs", d.Job}, query: url.Values{}, header: http.Header{}, body: d}
-	if o.DryRun {
-		k.query.Set("dry_run", "true")
-	}
-	if o.IfMatch != 0 {
-		k.header.Set("If-Match", fmt.Sprintf("%q", strconv.Itoa(o.IfMatch)))
-	}
+	k := call{method: http.MethodPut, path: []string{"jobs", d.Job}, body: d}
+	k.query, k.header = o.asks()
 	if o.IfAbsent {
 		k.header.Set("If-None-Match", "*")
 	}
@@ -41,13 +53,9 @@ func (c *Client) PutJob(ctx context.Context, d job.Definition, o PutOptions) (Pu
 // PatchJob changes some of a job's definition: patch is a merge patch (RFC 7396),
 // so what it does not name stays and null takes away.
 func (c *Client) PatchJob(ctx context.Context, name string, patch json.RawMessage, o PutOptions) (PutResult, error) {
-	k := call{method: http.MethodPatch, path: []string{"jobs", name}, query: url.Values{}, header: http.Header{"Content-Type": {"application/merge-patch+json"}}, body: patch}
-	if o.DryRun {
-		k.query.Set("dry_run", "true")
-	}
-	if o.IfMatch != 0 {
-		k.header.Set("If-Match", fmt.Sprintf("%q", strconv.Itoa(o.IfMatch)))
-	}
+	k := call{method: http.MethodPatch, path: []string{"jobs", name}, body: patch}
+	k.query, k.header = o.asks()
+	k.header.Set("Content-Type", "application/merge-patch+json")
 	k.once = !o.DryRun && o.IfMatch != 0
 	var out PutResult
 	return out, c.do(ctx, k, &out)

@@ -32,6 +32,9 @@ type PutRequest struct {
 	IfMatch    int  // revision that must be current; 0 = any
 	IfAbsent   bool // refuse when the job exists
 	DryRun     bool // only say what would happen
+	// EffectiveAt is when an edit takes effect: times up to it are those of the
+	// definition before. Whole seconds; zero, or not in the future: at once.
+	EffectiveAt time.Time
 }
 
 // PutResult tells what a Put did: the head afterwards (before, in a dry run)
@@ -173,13 +176,16 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
-	if old != nil && sameDefinition(old.Definition.WithDefaults(), d) { // an older build knew fewer defaults
+	if now.Before(head.SwitchedAt) {
+		return PutResult{}, plan{}, stateConflict(head, "change", "it switches to revision "+fmt.Sprint(head.Revision)+" at "+head.SwitchedAt.UTC().Format(time.RFC3339)+": edit it after that")
+	}
+	if r.EffectiveAt.After(now) {
+		return s.editLater(ctx, r, d, head, old, now)
+	}
+	if old != nil && head.SwitchAt.IsZero() && sameDefinition(old.Definition.WithDefaults(), d) { // an older build knew fewer defaults
 		return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
 	}
-	anchor := head.Anchor
-	if d.Schedule.Every != head.Schedule.Every {
-		anchor = now.Truncate(time.Second)
-	}
+	anchor := anchorAfter(head, d, now)
 	compiled, err := schedule.Compile(d.Schedule, anchor)
 	if err != nil {
 		return PutResult{}, plan{}, err
@@ -189,7 +195,7 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	}
 	wasPaused := old != nil && old.Definition.Paused
 	next := raised(*head, r.Actor, now, d.Paused != wasPaused)
-	next.State = stateAfterEdit(head, d.Paused, wasPaused)
+	next.State, next.SwitchAt, next.SwitchedAt = stateAfterEdit(head, d.Paused, wasPaused), time.Time{}, time.Time{}
 	next.NextFireAt = time.Time{}
 	switch next.State {
 	case job.Enabled:
@@ -207,6 +213,15 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	result := PutResult{Action: Updated, Head: &next}
 	result.Appear, result.Vanish = compareSchedules(head, compiled, next.State == job.Enabled, now)
 	return result, plan{next: next, revision: rev, verb: "edit"}, nil
+}
+
+// anchorAfter is the phase of `every` after an edit that takes effect at a
+// moment: a changed interval begins there, any other edit keeps it.
+func anchorAfter(head *job.Head, d job.Definition, at time.Time) time.Time {
+	if d.Schedule.Every != head.Schedule.Every {
+		return at.Truncate(time.Second)
+	}
+	return head.Anchor
 }
 
 // stateAfterEdit keeps the state that somebody chose: an edit enables a job
@@ -245,9 +260,14 @@ func sameDefinition(a, b job.Definition) bool {
 	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
 }
 
+// calendar is what lists the times of a schedule.
+type calendar interface {
+	Between(from, to time.Time, limit int) []time.Time
+}
+
 // compareSchedules tells which coming times an edit adds and removes, over the
 // span that both lists of coming times cover.
-func compareSchedules(head *job.Head, next *schedule.Plan, enabled bool, now time.Time) (appear, vanish []time.Time) {
+func compareSchedules(head *job.Head, next calendar, enabled bool, now time.Time) (appear, vanish []time.Time) {
 	var before, after []time.Time
 	if old, err := schedule.Compile(head.Schedule, head.Anchor); err == nil && head.StateAt(now) == job.Enabled {
 		before = old.Between(now, farFuture, compareTimes)

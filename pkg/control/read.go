@@ -71,7 +71,23 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 	if after.IsZero() {
 		after = s.Clock.Now()
 	}
-	return compiled.Preview(after, count, ref), nil
+	at := view.Head.SwitchAt
+	if at.IsZero() {
+		return compiled.Preview(after, count, ref), nil
+	}
+	fires := compiled.Upto(at).Preview(after, count, ref)
+	waiting, err := s.Jobs.Waiting(ctx, ref)
+	if err != nil || waiting == nil || len(fires) == count {
+		return fires, err
+	}
+	then, err := schedule.Compile(waiting.Definition.Schedule, waiting.Anchor)
+	if err != nil {
+		return nil, err
+	}
+	if at.After(after) {
+		after = at
+	}
+	return append(fires, then.Preview(after, count-len(fires), ref)...), nil
 }
 
 // ExecutionView is an execution with its whole timeline: what it carries and

@@ -16,6 +16,8 @@ type Jobs interface {
 	Head(ctx context.Context, ref job.Ref) (*job.Head, error)
 	// Revision reads one immutable revision; nil when it is absent.
 	Revision(ctx context.Context, ref job.Ref, number int) (*job.Revision, error)
+	// Waiting strongly reads the definition that takes over at its CarryUntil.
+	Waiting(ctx context.Context, ref job.Ref) (*job.Revision, error)
 	// ChangeHead compares and sets the head in one transaction; job.ErrLost when
 	// another verb came first.
 	ChangeHead(ctx context.Context, change job.HeadChange) error

@@ -56,12 +56,12 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string, how job
 		if err != nil {
 			return plan{}, err
 		}
-		if err := schedule.FiresAfter(compiled, from); err != nil {
+		if err := schedule.FiresAfter(compiled, from); err != nil && head.SwitchAt.IsZero() {
 			return plan{}, err
 		}
 		next := raised(*head, actor, now, true)
 		next.State, next.StoppedAt = job.Enabled, time.Time{}
-		next.NextFireAt, _ = compiled.Next(from)
+		next.NextFireAt = cursorAfter(head, compiled, from)
 		return plan{next: next, verb: "resume"}, nil
 	})
 }

@@ -19,6 +19,7 @@ type putInput struct {
 	IfMatch     string `header:"If-Match" doc:"Revision that must be current, in quotes, such as \"3\""`
 	IfNoneMatch string `header:"If-None-Match" doc:"* refuses when the job exists"`
 	DryRun      bool   `query:"dry_run" doc:"Only say what would happen"`
+	EffectiveAt string `query:"effective_at" doc:"An edit takes effect after this RFC 3339 instant, up to a year ahead: times up to it are those of the definition before. Default: at once"`
 	Body        Definition
 }
 
@@ -95,6 +96,9 @@ func (a *api) putJob(ctx context.Context, in *putInput) (*putOutput, error) {
 	if request.Definition, err = in.Body.definition(); err != nil {
 		return nil, err
 	}
+	if request.EffectiveAt, err = effectiveAt(in.EffectiveAt); err != nil {
+		return nil, err
+	}
 	result, err := a.control.Put(ctx, request)
 	if err != nil {
 		return nil, err
@@ -104,6 +108,13 @@ func (a *api) putJob(ctx context.Context, in *putInput) (*putOutput, error) {
 		out.Status = http.StatusCreated
 	}
 	return out, nil
+}
+
+// effectiveAt reads when an edit takes effect; absent is at once.
+func effectiveAt(text string) (time.Time, error) {
+	var r reading
+	at := r.instant("effective_at", text)
+	return at, r.err()
 }
 
 func etag(revision int) string { return strconv.Quote(strconv.Itoa(revision)) }

@@ -63,7 +63,7 @@ func TestReadingAJobShowsItsDefinitionAndItsRevisionAsETag(t *testing.T) {
 	answer := newWorld(t).with(t, "nightly", nightlyJob).ask("GET", "/v1/jobs/nightly", "")
 	const want = `{"job":"nightly","state":"ENABLED","revision":1,"epoch":1,"pool":"fast-io",` +
 		`"schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"next_fire_at":"2026-07-13T01:30:00.000Z","cursor_at":"2026-07-13T01:30:00.000Z","last_scheduled_at":null,` +
-		`"created_at":"2026-07-12T12:00:00.001Z","updated_at":"2026-07-12T12:00:00.001Z","changed_by":"anonymous","reason":null,"reason_text":null,` +
+		`"created_at":"2026-07-12T12:00:00.001Z","updated_at":"2026-07-12T12:00:00.001Z","switch_at":null,"changed_by":"anonymous","reason":null,"reason_text":null,` +
 		`"definition":{"job":"nightly","schedule":{"cron":"30 3 * * *","dialect":"unix","zone":"Europe/Berlin"},"target":{"log":{}},"pool":"fast-io",` +
 		`"priority":"normal","timeout":"1m","retry":{"max_attempts":5,"base":"1s","max":"5m","max_age":"1d","max_lost":3},"concurrency":"ALLOW","on_resume":"FROM_NOW",` +
 		`"misfire":{"policy":"FIRE_ONCE","window":"1d","max":1000,"tolerance":"1m"}}}`

@@ -16,10 +16,11 @@ import (
 )
 
 type patchInput struct {
-	Job     string          `path:"job" doc:"Name of the job"`
-	IfMatch string          `header:"If-Match" doc:"Revision that must be current, in quotes; default: the one that the patch was applied to"`
-	DryRun  bool            `query:"dry_run" doc:"Only say what would happen"`
-	Body    json.RawMessage `contentType:"application/merge-patch+json" doc:"A merge patch (RFC 7396) of the definition: what it does not name stays, null takes away. A schedule of another kind (cron, every, at) replaces the one that was there"`
+	Job         string          `path:"job" doc:"Name of the job"`
+	IfMatch     string          `header:"If-Match" doc:"Revision that must be current, in quotes; default: the one that the patch was applied to"`
+	DryRun      bool            `query:"dry_run" doc:"Only say what would happen"`
+	EffectiveAt string          `query:"effective_at" doc:"It takes effect after this RFC 3339 instant, as in put-job"`
+	Body        json.RawMessage `contentType:"application/merge-patch+json" doc:"A merge patch (RFC 7396) of the definition: what it does not name stays, null takes away. A schedule of another kind (cron, every, at) replaces the one that was there"`
 }
 
 func (a *api) registerPatch() {
@@ -43,12 +44,16 @@ func (a *api) patchJob(ctx context.Context, in *patchInput) (*putOutput, error) 
 	if err != nil {
 		return nil, err
 	}
+	effective, err := effectiveAt(in.EffectiveAt)
+	if err != nil {
+		return nil, err
+	}
 	for try := 1; ; try++ {
 		view, err := a.control.Get(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		request := control.PutRequest{Ref: ref, Actor: callerOf(ctx).Principal, DryRun: in.DryRun, IfMatch: asked}
+		request := control.PutRequest{Ref: ref, Actor: callerOf(ctx).Principal, DryRun: in.DryRun, IfMatch: asked, EffectiveAt: effective}
 		if asked == 0 {
 			request.IfMatch = view.Head.Revision
 		}

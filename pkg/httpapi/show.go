@@ -33,7 +33,7 @@ func showJob(h *job.Head, now time.Time) client.Job {
 	}
 	return client.Job{
 		Job: h.Job, State: h.StateAt(now), Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
-		NextFireAt: client.At(nextTime(h, now)), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt),
+		NextFireAt: client.At(nextTime(h, now)), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt), SwitchAt: client.At(h.SwitchAt),
 		ChangedBy: client.Text(h.ChangedBy), Reason: client.Text(h.Reason), ReasonText: client.Text(lifecycle.Sentence(h.Reason)),
 	}
 }

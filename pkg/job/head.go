@@ -47,6 +47,9 @@ type Head struct {
 
 	StoppedAt time.Time // up to when its times were dealt with when it stopped being ENABLED; zero = it has not stopped
 
+	SwitchAt   time.Time // a definition that waits takes over after this time; zero = none waits
+	SwitchedAt time.Time // up to when times are those of the revision before this one, although a switch-over has been made; zero = none
+
 	LostRevision int // highest revision that a restore lost and executions still name; zero = none
 
 	Schema int // of the build that wrote it last; higher than Schema: this build reads only
@@ -60,6 +63,24 @@ func (h *Head) StateAt(now time.Time) State {
 		return Enabled
 	}
 	return h.State
+}
+
+// AfterSwitch is the cursor behind the last time of a revision that another one
+// follows: the second after the switch-over; zero when none waits.
+func (h *Head) AfterSwitch() time.Time {
+	if h.SwitchAt.IsZero() {
+		return time.Time{}
+	}
+	return h.SwitchAt.Add(time.Second)
+}
+
+// RevisionAt is the number of the revision that holds at a moment: a switch-over
+// is made some minutes ahead.
+func (h *Head) RevisionAt(now time.Time) int {
+	if now.Before(h.SwitchedAt) {
+		return h.Revision - 1
+	}
+	return h.Revision
 }
 
 // LatePlan is a misfire decision. It is written into the head before it is

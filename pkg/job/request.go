@@ -11,6 +11,7 @@ type HeadChange struct {
 	Old      *Head // nil: the job must not exist yet
 	New      Head
 	Revision *Revision // nil: the content stays
+	Waiting  *Revision // what takes over at its CarryUntil, without a number yet; nil: none, or it stays
 	Verb     string
 	Actor    string
 	At       time.Time

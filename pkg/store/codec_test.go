@@ -80,7 +80,7 @@ var heads = rapid.Custom(func(t *rapid.T) job.Head {
 		Target: rapid.SampledFrom(append([]string{""}, job.TargetKinds...)).Draw(t, "target"), CreatedAt: millisecond.Draw(t, "created"),
 		UpdatedAt: millisecond.Draw(t, "updated"), ChangedBy: rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "by"), Reason: rapid.SampledFrom(lifecycle.Reasons).Draw(t, "reason"),
 		LastScheduled: second.Draw(t, "last"), SettledUpto: second.Draw(t, "settled"), Advances: rapid.Int64Range(0, 1<<40).Draw(t, "advances"),
-		Suspend: rapid.IntRange(0, 9).Draw(t, "suspend"), StoppedAt: millisecond.Draw(t, "stopped"), LostRevision: rapid.IntRange(0, 99).Draw(t, "lost revision"), Schema: job.Schema}
+		Suspend: rapid.IntRange(0, 9).Draw(t, "suspend"), SwitchAt: second.Draw(t, "switch"), SwitchedAt: second.Draw(t, "switched"), StoppedAt: millisecond.Draw(t, "stopped"), LostRevision: rapid.IntRange(0, 99).Draw(t, "lost revision"), Schema: job.Schema}
 	if rapid.Bool().Draw(t, "due") {
 		h.NextFireAt, h.DueShard = second.Draw(t, "next"), "1.0003"
 	}

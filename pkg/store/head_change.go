@@ -18,7 +18,7 @@ import (
 // Requires: the head is absent (create) or has the epoch that was read; the
 // revision's number is free.
 // Writes: the head with its epoch raised, the revision if there is one, the
-// audit entry. Update, not put: attributes of a newer build stay.
+// definition that waits if there is one, the audit entry. Update, not put: attributes of a newer build stay.
 // Loses when: another verb came first, or another transaction is under way.
 // Then the caller: reads the head again and decides anew. A lost response is
 // no case of its own: the SDK repeats the same client token, and the service
@@ -41,6 +41,9 @@ func (s *Store) ChangeHead(ctx context.Context, c job.HeadChange) error {
 	if c.Revision != nil {
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Jobs), Item: encodeRevision(c.Revision),
 			ConditionExpression: aws.String("attribute_not_exists(pk)")}})
+	}
+	if c.Waiting != nil {
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Jobs), Item: encodeWaiting(c.Waiting)}})
 	}
 	writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Control), Item: s.auditItem(c)}})
 	out, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes, ReturnConsumedCapacity: s.capacity()})

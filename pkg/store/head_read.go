@@ -109,3 +109,18 @@ func (s *Store) Revision(ctx context.Context, ref job.Ref, number int) (*job.Rev
 	}
 	return nil, nil
 }
+
+// Waiting strongly reads the definition that takes over at its CarryUntil; nil
+// when none was ever written. Whether it still counts is the head's SwitchAt.
+func (s *Store) Waiting(ctx context.Context, ref job.Ref) (*job.Revision, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.tables.Jobs), Key: key(ref.String(), waitingKey),
+		ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: s.capacity()})
+	if err != nil {
+		return nil, fault("read the definition that waits", err)
+	}
+	s.meter("waiting", out.ConsumedCapacity)
+	if len(out.Item) == 0 {
+		return nil, nil
+	}
+	return decodeRevision(out.Item)
+}

@@ -23,6 +23,16 @@ func encodeRevision(r *job.Revision) item {
 	return stored
 }
 
+// waitingKey is the sort key of a definition that waits for its moment. One item
+// a job: the head says whether, and until when, it counts.
+const waitingKey = "WAITING"
+
+func encodeWaiting(r *job.Revision) item {
+	stored := encodeRevision(r)
+	stored[SortKey] = text(waitingKey)
+	return stored
+}
+
 func decodeRevision(stored item) (*job.Revision, error) {
 	r := &reader{item: stored}
 	number, _ := strconv.Atoi(strings.TrimPrefix(r.text(SortKey), "REV#")) // the key's own form

@@ -142,7 +142,10 @@ func (w *work) covers(ctx context.Context, first time.Time) (time.Time, error) {
 // advanceOver moves the cursor past a plan that was carried out and readies
 // the work for what follows it.
 func (w *work) advanceOver(ctx context.Context, to time.Time) error {
-	next, _ := w.plan.Next(to)
+	next, ok := w.plan.Next(to)
+	if !ok {
+		next = w.head.AfterSwitch()
+	}
 	if err := w.Cursors.Advance(ctx, job.Advance{Head: w.head, Next: next, Last: to, Planned: true}); err != nil {
 		return err
 	}

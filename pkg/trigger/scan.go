@@ -94,6 +94,23 @@ func (s *Service) materialiseAll(ctx context.Context, heads []*job.Head) {
 			s.log().Error("job not materialised; the next scan tries again", slog.String("job", heads[i].Ref.String()), slog.Any("error", err))
 		}
 	})
+	if further := beyondSwitch(works); len(further) > 0 {
+		s.materialiseAll(ctx, further)
+	}
+}
+
+// beyondSwitch are the heads of works that came to a switch-over inside the
+// horizon: what follows it is made at once, like all that is due.
+func beyondSwitch(works []*work) (further []*job.Head) {
+	for _, w := range works {
+		if w.err != nil || !w.moved || w.head.SwitchAt.IsZero() || w.next.IsZero() || w.next.After(w.upto) || !w.next.After(w.head.SwitchAt) {
+			continue
+		}
+		moved := *w.head
+		moved.NextFireAt, moved.LastScheduled, moved.Advances = w.next, w.last, w.head.Advances+1
+		further = append(further, &moved)
+	}
+	return further
 }
 
 // each runs do for 0 … n-1, several at a time.
@@ -151,12 +168,18 @@ func (s *Service) Materialise(ctx context.Context, ref job.Ref) error {
 	if err != nil || head == nil {
 		return err
 	}
-	w := s.newWork(head)
-	w.fail(w.put(ctx))
-	s.send(ctx, []*work{w})
-	w.fail(w.advance(ctx))
-	if errors.Is(w.err, job.ErrLost) {
-		return nil // another verb or scan came first and does it
+	for {
+		w := s.newWork(head)
+		w.fail(w.put(ctx))
+		s.send(ctx, []*work{w})
+		w.fail(w.advance(ctx))
+		if errors.Is(w.err, job.ErrLost) {
+			return nil // another verb or scan came first and does it
+		}
+		further := beyondSwitch([]*work{w})
+		if w.err != nil || len(further) == 0 {
+			return w.err
+		}
+		head = further[0]
 	}
-	return w.err
 }

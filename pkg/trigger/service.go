@@ -20,6 +20,8 @@ type Definitions interface {
 	Head(ctx context.Context, ref job.Ref) (*job.Head, error)
 	// Revision reads one immutable revision; nil when it is absent.
 	Revision(ctx context.Context, ref job.Ref, number int) (*job.Revision, error)
+	// Waiting strongly reads the definition that takes over at its CarryUntil.
+	Waiting(ctx context.Context, ref job.Ref) (*job.Revision, error)
 }
 
 // Cursors is what the trigger plane writes into heads. All return job.ErrLost

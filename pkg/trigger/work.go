@@ -60,6 +60,12 @@ func (w *work) put(ctx context.Context) error {
 		case w.head.State != job.Enabled:
 			return nil
 		}
+		if !w.head.SwitchAt.IsZero() && w.head.NextFireAt.After(w.head.SwitchAt) {
+			if err := w.switchOver(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		if stopped, err := w.suspend(ctx); stopped || err != nil {
 			if err != nil || w.head.Gap == nil {
 				return err
@@ -88,8 +94,8 @@ func (w *work) put(ctx context.Context) error {
 		w.last = t
 	}
 	w.moved = true
-	if ok {
-		w.next = t
+	if w.next = t; !ok {
+		w.next = w.head.AfterSwitch()
 	}
 	if w.last.IsZero() {
 		// The schedule no longer has the time in the cursor, as after a change of
@@ -108,6 +114,9 @@ func (w *work) compile(ctx context.Context) error {
 	plan, err := schedule.Compile(w.head.Schedule, w.head.Anchor)
 	if err == nil {
 		w.plan = plan
+		if !w.head.SwitchAt.IsZero() {
+			w.plan = plan.Upto(w.head.SwitchAt)
+		}
 		return nil
 	}
 	reason := lifecycle.ScheduleInvalid
