@@ -78,11 +78,11 @@ func New(c Clients, s Settings) *Belfry {
 		Now: s.Clock.Now, Meter: s.Meter})
 	b.Queues = queue.New(c.SQS, queue.Names{Prefix: s.Prefix}, s.Clock)
 	b.Dispatch = &dispatch.Service{Queue: b.Queues, RestoreEpoch: s.RestoreEpoch}
-	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Wakes: b.Store, Admission: b.Dispatch,
+	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Backfills: b.Store, Wakes: b.Store, Admission: b.Dispatch,
 		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
 		Metrics: s.Metrics, Tracer: s.Tracer}
-	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
-		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Tracer: s.Tracer}
+	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Backfills: b.Store, Filler: b.Trigger, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
+		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer}
 	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
 		Kept: b.Store.Retention(), Log: s.Log}
 	return b

@@ -103,6 +103,8 @@ type Service struct {
 	Executions   Executions
 	Lists        Lists
 	Requests     Requests
+	Backfills    Backfills
+	Filler       Filler
 	Materialiser Materialiser
 	Sender       Sender
 	Pools        Pools
@@ -111,6 +113,7 @@ type Service struct {
 	Entropy      io.Reader       // for the serials of manual runs
 	RestoreEpoch int64           // of this installation; high part of every epoch
 	Horizon      time.Duration   // how far ahead times are materialised
+	Retention    time.Duration   // how long ended executions are kept
 	Tracer       *observe.Tracer // nil: off
 }
 

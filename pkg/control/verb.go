@@ -105,7 +105,7 @@ func (s *Service) cleanUp(ctx context.Context, head *job.Head) error {
 	carry := map[int]time.Time{}
 	for i := range waiting {
 		e := &waiting[i]
-		if e.Kind != job.KindScheduled || e.Epoch >= head.Epoch {
+		if !e.Fenced() || e.Epoch >= head.Epoch {
 			continue
 		}
 		until, known := carry[e.Revision]

@@ -194,7 +194,7 @@ func (p *passage) facts(ctx context.Context, item *job.Execution) (lifecycle.Fac
 		return f, err
 	}
 	f.Retry, f.Start = p.revision.Definition.Retry, p.revision.Definition.StartDeadline
-	if item.Status != job.Scheduled || item.Kind != job.KindScheduled {
+	if item.Status != job.Scheduled || !item.Fenced() {
 		return f, nil
 	}
 	if p.head == nil {

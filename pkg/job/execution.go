@@ -87,12 +87,26 @@ type Execution struct {
 	Timeline     []Entry
 	Dropped      int    // timeline entries that fell out into history items
 	ReplayOf     string // id of the execution that this one repeats
-	Actor        string // who asked for a manual run or replay
+	Backfill     string // id of the backfill that made it; empty = none
+	Actor        string // who asked for a manual run, a replay or a backfill
 	Schema       int
 }
 
 // ID is the execution's readable id under its current revision.
 func (e *Execution) ID() string { return ID(e.Job, e.Key, e.Revision) }
+
+// Stands is the key of the scheduled time that the execution stands for: of a
+// replay, that of what it repeats.
+func (e *Execution) Stands() Key {
+	if name, key, _, err := ParseID(e.ReplayOf); err == nil && name == e.Job {
+		return key
+	}
+	return e.Key
+}
+
+// Fenced reports whether the claim rule holds for its first attempt: it stands for
+// a scheduled time of the job as it is now, unlike what a person asked for by itself.
+func (e *Execution) Fenced() bool { return e.Kind == KindScheduled || e.Backfill != "" }
 
 // Entry is one line of a timeline.
 type Entry struct {

@@ -56,6 +56,16 @@ func SerialKey(kind Kind, serial ulid.ULID) Key {
 	return Key{ScheduledAt: ulid.Time(serial.Time()).UTC().Truncate(time.Second), Kind: kind, Serial: serial.String()}
 }
 
+// ReplayKey is the key of the replay that a backfill makes of the execution of a
+// scheduled time: it sorts beside it, and the same backfill makes the same one.
+func ReplayKey(at time.Time, backfill ulid.ULID) (Key, error) {
+	serial := backfill
+	if err := serial.SetTime(ulid.Timestamp(at.UTC().Truncate(time.Second))); err != nil {
+		return Key{}, err
+	}
+	return SerialKey(KindReplay, serial), nil
+}
+
 // String renders the sortable form: "20260712T013000Z#s", "…#m#<ULID>".
 func (k Key) String() string {
 	text := k.ScheduledAt.UTC().Format(KeyTimeLayout) + "#" + string(k.Kind)

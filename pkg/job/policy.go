@@ -70,7 +70,7 @@ type Misfire struct {
 	Policy    MisfirePolicy `json:"policy"`
 	Window    Duration      `json:"window,omitzero"`    // oldest age that may still fire
 	Max       int           `json:"max,omitempty"`      // most executions, the latest are kept
-	Rate      float64       `json:"rate,omitempty"`     // executions per second while catching up; 0 = the global rate
+	Rate      float64       `json:"rate,omitempty"`     // executions per second while catching up, with FIRE_ALL; 0 = all at once
 	Tolerance Duration      `json:"tolerance,omitzero"` // lateness that is still on time
 }
 

@@ -216,6 +216,12 @@ func (d Definition) checkMisfire() error {
 		return negative("window", m.Window.String())
 	case m.Rate < 0:
 		return negative("rate", fmt.Sprint(m.Rate))
+	case m.Rate != 0 && (m.Rate < MinRate || m.Rate > MaxRate):
+		return invalid("misfire.rate", fmt.Sprint(m.Rate), fmt.Sprintf("%v to %v", MinRate, MaxRate), fmt.Sprintf("%v executions a second are out of bounds", m.Rate),
+			fmt.Sprintf("choose %v to %v, or leave it out to make them all at once", MinRate, MaxRate))
+	case m.Rate != 0 && m.Policy != MisfireFireAll:
+		return invalid("misfire.rate", fmt.Sprint(m.Rate), "only with FIRE_ALL", string(m.Policy)+" runs one time at most, which needs no rate",
+			"leave the rate out, or choose FIRE_ALL")
 	}
 	return nil
 }
@@ -258,8 +264,6 @@ func (d Definition) checkUnbuilt() error {
 	case d.Concurrency != ConcurrencyAllow:
 		return &Error{Code: CodePolicyUnknown, Field: "concurrency", Value: Shorten(string(d.Concurrency)), Bound: "ALLOW, FORBID, SERIALIZE, REPLACE",
 			Message: "\"" + Shorten(string(d.Concurrency)) + "\" is no concurrency policy", Fix: "choose ALLOW, or leave it out"}
-	case d.Misfire != nil && d.Misfire.Rate != 0:
-		return unbuilt("misfire.rate", "a drain rate")
 	case len(d.Limits) > 0:
 		return unbuilt("limits", "a limit")
 	case d.Schedule.Jitter != 0:

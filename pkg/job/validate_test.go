@@ -142,6 +142,9 @@ func TestNumbersAndTextsAreBounded(t *testing.T) {
 		"a negative tolerance":         {func(d *job.Definition) { d.Misfire.Tolerance = -1 }, job.CodeInvalid, "misfire.tolerance", "-1ns", "not negative"},
 		"a negative window":            {func(d *job.Definition) { d.Misfire.Window = -1 }, job.CodeInvalid, "misfire.window", "-1ns", "not negative"},
 		"a negative rate":              {func(d *job.Definition) { d.Misfire.Rate = -0.5 }, job.CodeInvalid, "misfire.rate", "-0.5", "not negative"},
+		"a rate too high":              {func(d *job.Definition) { d.Misfire.Policy, d.Misfire.Rate = job.MisfireFireAll, 10.5 }, job.CodeInvalid, "misfire.rate", "10.5", "0.001 to 10"},
+		"a rate too low":               {func(d *job.Definition) { d.Misfire.Policy, d.Misfire.Rate = job.MisfireFireAll, 0.0001 }, job.CodeInvalid, "misfire.rate", "0.0001", "0.001 to 10"},
+		"a rate for one time":          {func(d *job.Definition) { d.Misfire.Rate = 2 }, job.CodeInvalid, "misfire.rate", "2", "only with FIRE_ALL"},
 		"a description too long": {func(d *job.Definition) { d.Description = strings.Repeat("ä", 1001) }, job.CodeInvalid,
 			"description", "1001", "1000 characters"},
 		"too many labels":    {func(d *job.Definition) { d.Labels = labels(21) }, job.CodeInvalid, "labels", "21", "20"},
@@ -155,7 +158,6 @@ func TestNumbersAndTextsAreBounded(t *testing.T) {
 func TestWhatIsNotBuiltYetSaysSo(t *testing.T) {
 	for field, change := range map[string]func(d *job.Definition){
 		"concurrency":     func(d *job.Definition) { d.Concurrency = job.ConcurrencyForbid },
-		"misfire.rate":    func(d *job.Definition) { d.Misfire.Rate = 2 },
 		"limits":          func(d *job.Definition) { d.Limits = []string{"tenant=*"} },
 		"schedule.jitter": func(d *job.Definition) { d.Schedule.Jitter = job.Duration(time.Minute) },
 		"priority":        func(d *job.Definition) { d.Priority = "low" },

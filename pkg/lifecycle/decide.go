@@ -25,7 +25,7 @@ type Facts struct {
 	Message      Message
 	Item         *job.Execution // as last read, or as a failed condition returned it; nil = absent
 	Nonce        string         // of the caller's own claim
-	MayBegin     bool           // the claim rule's answer; only used before the first attempt of a scheduled time
+	MayBegin     bool           // the claim rule's answer; only used before the first attempt of what it holds for (job.Execution.Fenced)
 	Retry        job.Retry
 	Start        job.Duration // the definition's start deadline; zero = none
 	RestoreEpoch int64        // of this installation
@@ -149,7 +149,7 @@ func decideScheduled(f Facts) Disposition {
 	switch {
 	case item.Cancel != nil:
 		return Disposition{Act: Close, Transition: CanceledBy(f.Now, item.Cancel.By), Why: "canceled"}
-	case item.Kind == job.KindScheduled && !f.MayBegin:
+	case item.Fenced() && !f.MayBegin:
 		return Disposition{Act: Close, Transition: WithdrawnBy(f.Now, "", Superseded), Why: "superseded"}
 	case item.AvailableAt.After(f.Now):
 		return Disposition{Act: Hide, Until: item.AvailableAt, Why: "early"}

@@ -7,6 +7,7 @@ import "github.com/belfry-scheduler/belfry/pkg/job"
 const (
 	Materialised    job.Reason = "MATERIALISED"
 	CaughtUp        job.Reason = "CAUGHT_UP"
+	Backfilled      job.Reason = "BACKFILLED"
 	ManualRun       job.Reason = "MANUAL_RUN"
 	Replayed        job.Reason = "REPLAYED"
 	Claimed         job.Reason = "CLAIMED"
@@ -43,6 +44,7 @@ const (
 var sentences = map[job.Reason]string{
 	Materialised:    "made ahead of its scheduled time",
 	CaughtUp:        "its time had passed unseen; the misfire policy runs it late",
+	Backfilled:      "a backfill made it for a time that had passed",
 	ManualRun:       "a person asked for it",
 	Replayed:        "a person asked to repeat an earlier execution",
 	Claimed:         "a worker took it",
@@ -77,7 +79,7 @@ var sentences = map[job.Reason]string{
 }
 
 // Reasons lists every reason in the order in which they are documented.
-var Reasons = []job.Reason{Materialised, CaughtUp, ManualRun, Replayed, Claimed, TakenOver, Done, HandlerError, HandlerPanic, Throttled,
+var Reasons = []job.Reason{Materialised, CaughtUp, Backfilled, ManualRun, Replayed, Claimed, TakenOver, Done, HandlerError, HandlerPanic, Throttled,
 	TimedOut, Permanent, WorkerStopped, AttemptsUsedUp, MaxAge, LeaseLost, Poison, RedrivesUsedUp, CancelRequested, Superseded,
 	JobPaused, JobEdited, JobResumed, JobDeleted, JobSuspended, Misfire, Coalesced, Overlap, StartDeadline, Uncertain, ZoneGone, ScheduleInvalid, Restored}
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,20 +16,24 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// Due pages through the jobs of one shard whose cursor is at or before upto,
-// earliest first. The index is eventually consistent: it may show a job late,
-// or one that is no longer due; the reader checks the head. more is the next
+// Due pages through the jobs and backfills of one shard whose cursor is at or before
+// upto, earliest first. The index is eventually consistent: it may show one late,
+// or one that is no longer due; the reader checks the item. more is the next
 // page's start, empty at the end; a page may be empty and not the last.
-func (s *Store) Due(ctx context.Context, shard job.Shard, upto time.Time, limit int, start string) (refs []job.Ref, more string, err error) {
+func (s *Store) Due(ctx context.Context, shard job.Shard, upto time.Time, limit int, start string) (found []job.Due, more string, err error) {
 	out, err := s.queryIndex(ctx, "due", s.tables.Jobs, IndexDue, "due_shard", "next_fire_at", dueKey(shard), seconds(upto), limit, start)
 	if err != nil {
 		return nil, "", err
 	}
 	for _, stored := range out.Items {
 		r := &reader{item: stored}
-		refs = append(refs, refOf(r.text(PartitionKey)))
+		due := job.Due{Ref: refOf(r.text(PartitionKey)), At: r.seconds("next_fire_at")}
+		if id, is := strings.CutPrefix(r.text(SortKey), backfillMark); is {
+			due.Backfill = id
+		}
+		found = append(found, due)
 	}
-	return refs, encodeStart(out.LastEvaluatedKey), nil
+	return found, encodeStart(out.LastEvaluatedKey), nil
 }
 
 // Waking pages through the executions of one wake shard whose wake-up is at or

@@ -27,7 +27,7 @@ func decodeExecution(stored item) (*job.Execution, error) {
 		Lease:        job.Lease{Owner: r.text("lease_owner"), Nonce: r.text("lease_nonce"), Until: r.millis("lease_until")},
 		FencingToken: r.number("fencing_token"), Reason: job.Reason(r.text("reason")), ErrorCode: r.text("error_code"), ErrorText: r.text("error_text"),
 		Wake:     job.Wake{At: r.millis("wake_at"), Shard: r.text("wake_shard"), Version: r.number("wake_version")},
-		Timeline: decodeTimeline(r.list("timeline")), Dropped: int(r.number("timeline_dropped")), ReplayOf: r.text("replay_of"), Actor: r.text("actor"),
+		Timeline: decodeTimeline(r.list("timeline")), Dropped: int(r.number("timeline_dropped")), ReplayOf: r.text("replay_of"), Backfill: r.text("backfill"), Actor: r.text("actor"),
 		Schema: int(r.number("schema")),
 	}
 	var cancel job.Cancel

@@ -30,8 +30,10 @@ func (s *Store) newest(ctx context.Context) (job.Layout, error) {
 	if known := s.layouts.Load(); known != nil && !s.outdated(known) {
 		return known.layouts[len(known.layouts)-1], nil
 	}
-	s.layoutMu.Lock()
-	defer s.layoutMu.Unlock()
+	if err := s.takeTurn(ctx); err != nil {
+		return job.Layout{}, err
+	}
+	defer s.endTurn()
 	known := s.layouts.Load()
 	if known == nil || s.outdated(known) {
 		layouts, err := s.readLayouts(ctx)
@@ -79,12 +81,27 @@ func (s *Store) wakeShard(ctx context.Context, ref job.Ref, k job.Key) (types.At
 // Requires: nothing stored yet (for the put). Writes: the first layout.
 // Loses when: another process was first. Then the caller: reads what is there.
 func (s *Store) Layouts(ctx context.Context) ([]job.Layout, error) {
-	s.layoutMu.Lock()
-	defer s.layoutMu.Unlock()
+	if err := s.takeTurn(ctx); err != nil {
+		return nil, err
+	}
+	defer s.endTurn()
 	return s.readLayouts(ctx)
 }
 
-// readLayouts reads and keeps the layouts. The caller holds the lock.
+// takeTurn lets one caller at a time read the layouts. Unlike a lock it is given up
+// with the context: the read of another may be waiting out a throttled table.
+func (s *Store) takeTurn(ctx context.Context) error {
+	select {
+	case s.layoutTurn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) endTurn() { <-s.layoutTurn }
+
+// readLayouts reads and keeps the layouts. It is the caller's turn.
 func (s *Store) readLayouts(ctx context.Context) ([]job.Layout, error) {
 	for {
 		out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.tables.Control), Key: key("LAYOUT", single),

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
@@ -25,18 +28,31 @@ func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, erro
 		condition: "attribute_not_exists(pk) OR (attempt = :zero AND epoch < :epoch AND #status IN (:scheduled, :withdrawn))",
 		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, #type = :type, target = :target, reason = :reason, " +
 			"created_at = :created, available_at = :available, fencing_token = if_not_exists(fencing_token, :base), " +
-			"timeline = list_append(if_not_exists(timeline, :none), :entry), " + TTLAttribute + " = :expires REMOVE wake_at, wake_shard, finished_at, covers",
+			"timeline = list_append(if_not_exists(timeline, :none), :entry), " + TTLAttribute + " = :expires",
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":withdrawn": text(string(job.Withdrawn)),
 			":schema": number(job.Schema), ":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)),
-			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32), ":none": list(),
-			":entry":   list(encodeEntry(job.Entry{At: e.CreatedAt, To: job.Scheduled, Reason: e.Reason})),
-			":expires": seconds(s.farExpiry(e.ScheduledAt))}}
+			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(max(s.options.RestoreEpoch<<32, e.FencingToken)), ":none": list(),
+			":entry":   list(encodeEntry(job.Entry{At: e.CreatedAt, To: job.Scheduled, Reason: e.Reason, Actor: e.Actor})),
+			":expires": seconds(s.farExpiry(latest(e.ScheduledAt, e.AvailableAt)))}}
 	if !e.Covers.IsZero() {
 		u.condition = "attribute_not_exists(pk) OR (attempt = :zero AND (epoch < :epoch OR (epoch = :epoch AND attribute_not_exists(covers))) AND #status IN (:scheduled, :withdrawn))"
-		u.set = strings.TrimSuffix(strings.Replace(u.set, " REMOVE ", ", covers = :covers REMOVE ", 1), ", covers")
-		u.values[":covers"] = seconds(e.Covers)
 	}
+	removes := []string{"wake_at", "wake_shard", "finished_at"}
+	for _, own := range []struct {
+		name  string
+		given bool
+		value types.AttributeValue
+	}{{"covers", !e.Covers.IsZero(), seconds(e.Covers)}, {"backfill", e.Backfill != "", text(e.Backfill)}, {"replay_of", e.ReplayOf != "", text(e.ReplayOf)},
+		{"actor", e.Actor != "", text(e.Actor)}} {
+		if !own.given {
+			removes = append(removes, own.name)
+			continue
+		}
+		u.set += ", " + own.name + " = :" + own.name
+		u.values[":"+own.name] = own.value
+	}
+	u.set += " REMOVE " + strings.Join(removes, ", ")
 	there, err := s.update(ctx, u)
 	if !errors.Is(err, job.ErrLost) {
 		return nil, err
@@ -46,6 +62,15 @@ func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, erro
 		return nil, decodeErr
 	}
 	return seen, job.ErrLost
+}
+
+// latest is the later one: what stands for a time long ago is kept as long as what
+// was made today.
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // PutOutside stores an execution that no cursor stands behind, such as a

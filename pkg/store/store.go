@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,10 +33,10 @@ type Store struct {
 	tables  Tables
 	options Options
 
-	layouts   atomic.Pointer[knownLayouts]
-	revisions *revisionCache
-	layoutMu  sync.Mutex
-	restored  atomic.Bool // the repair after the last restore is known to be done
+	layouts    atomic.Pointer[knownLayouts]
+	layoutTurn chan struct{} // holds one while somebody reads them
+	revisions  *revisionCache
+	restored   atomic.Bool // the repair after the last restore is known to be done
 }
 
 // New makes a store over a client; it makes no call.
@@ -48,7 +47,7 @@ func New(db *dynamodb.Client, o Options) *Store {
 	if o.Retention == 0 {
 		o.Retention = 30 * 24 * time.Hour
 	}
-	return &Store{db: db, tables: TablesOf(o.Prefix), options: o, revisions: newRevisionCache(10_000)}
+	return &Store{db: db, tables: TablesOf(o.Prefix), options: o, layoutTurn: make(chan struct{}, 1), revisions: newRevisionCache(10_000)}
 }
 
 // Retention tells how long ended executions are kept.

@@ -46,7 +46,8 @@ func (s *Service) Backlogs(ctx context.Context) ([]job.Layout, []job.Backlog, er
 func (s *Service) backlog(ctx context.Context, shard job.Shard) (job.Backlog, error) {
 	found := job.Backlog{Shard: shard}
 	now := s.Clock.Now()
-	refs, more, err := s.Definitions.Due(ctx, shard, now, duePage, "")
+	due, more, err := s.Definitions.Due(ctx, shard, now, duePage, "")
+	refs, _ := separate(due)
 	if err != nil || len(refs) == 0 {
 		return found, err
 	}

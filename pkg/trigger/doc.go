@@ -16,6 +16,11 @@
 // | fan-out, no tick sent | a minute scanned, no next one       | the platform's own minute schedule               |
 // | wake-up sent    | a message, the wake-up                    | the next scan sends again                        |
 //
+// Backfills (fill.go) stand in the same index. A scan works them off after the jobs
+// of its shards, in the same order and with the same crash table: put, send, then
+// the backfill's cursor. They stay until every time of theirs has begun, so that
+// what a verb withdraws is made again once the job goes on.
+//
 // A scanner may be slow, double or stale at any step: every write is fenced by
 // epoch and cursor, and the claim rule of pkg/lifecycle decides what may run. While
 // a late plan stands in the head only its own advance may move the cursor, and a

@@ -2,8 +2,12 @@ package trigger
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
@@ -74,6 +78,9 @@ func (w *work) fire(ctx context.Context, plan *job.LatePlan) error {
 	if plan.FireFrom.IsZero() {
 		return nil
 	}
+	if w.head.Misfire.Rate > 0 && plan.Covers.IsZero() {
+		return w.drain(ctx, plan)
+	}
 	times := w.plan.Between(plan.FireFrom.Add(-time.Second), plan.To, 0)
 	puts := make([]*work, len(times))
 	w.each(len(times), func(i int) {
@@ -88,6 +95,29 @@ func (w *work) fire(ctx context.Context, plan *job.LatePlan) error {
 		}
 		w.made, w.sends = append(w.made, own.made...), append(w.sends, own.sends...)
 	}
+	return nil
+}
+
+// drain leaves the late times that run to a backfill, which makes them at the
+// misfire policy's rate, oldest first: the job's own cursor goes on to what is on
+// time. Its id follows from the plan, so that every scanner of the plan makes the same.
+func (w *work) drain(ctx context.Context, plan *job.LatePlan) error {
+	times := w.plan.Between(plan.FireFrom.Add(-time.Second), plan.To, 0)
+	if len(times) == 0 {
+		return nil
+	}
+	now := w.Clock.Now().Truncate(time.Millisecond)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d", w.head.Ref, w.head.Epoch, plan.From.Unix(), plan.To.Unix()))
+	var id ulid.ULID
+	if err := errors.Join(id.SetTime(ulid.Timestamp(plan.To)), id.SetEntropy(sum[:10])); err != nil {
+		return err
+	}
+	b := job.Backfill{Ref: w.head.Ref, ID: id.String(), State: job.BackfillRunning, From: times[0], To: times[len(times)-1], Total: len(times), Revision: w.head.Revision,
+		Rate: w.head.Misfire.Rate, Reason: lifecycle.CaughtUp, Cursor: times[0], CreatedAt: now, NextFireAt: now.Truncate(time.Second), Schema: job.Schema}
+	if err := w.Backfills.SaveBackfill(ctx, job.BackfillChange{New: b}); err != nil {
+		return err
+	}
+	w.drains = append(w.drains, job.Due{Ref: b.Ref, Backfill: b.ID, At: b.NextFireAt})
 	return nil
 }
 

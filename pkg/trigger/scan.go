@@ -38,14 +38,16 @@ func (s *Service) Scan(ctx context.Context, r job.ShardRange, sentAt time.Time) 
 	var shards errgroup.Group
 	shards.SetLimit(s.parallel())
 	failures := make([]error, r.To-r.From)
+	var left backlog
 	for n := r.From; n < r.To; n++ {
 		shards.Go(func() error {
 			shard := job.Shard{Generation: r.Generation, Number: n}
-			failures[n-r.From] = errors.Join(s.scanDue(ctx, shard, found), s.scanWakes(ctx, shard))
+			failures[n-r.From] = errors.Join(s.scanDue(ctx, shard, found, &left), s.scanWakes(ctx, shard))
 			return nil
 		})
 	}
 	_ = shards.Wait() // collected in failures, so that no shard stops another
+	s.fillAll(ctx, left.found)
 	err := errors.Join(failures...)
 	if err == nil {
 		found.Count(observe.ScansCompleted, observe.Labels{}, 1)
@@ -53,14 +55,17 @@ func (s *Service) Scan(ctx context.Context, r job.ShardRange, sentAt time.Time) 
 	return err
 }
 
-// scanDue pages through one shard's due jobs.
-func (s *Service) scanDue(ctx context.Context, shard job.Shard, found tally) error {
+// scanDue pages through one shard's due jobs, and leaves its backfills for after
+// the jobs of all shards.
+func (s *Service) scanDue(ctx context.Context, shard job.Shard, found tally, left *backlog) error {
 	upto := s.Clock.Now().Add(Horizon)
 	for start := ""; ; {
-		refs, more, err := s.Definitions.Due(ctx, shard, upto, duePage, start)
+		due, more, err := s.Definitions.Due(ctx, shard, upto, duePage, start)
 		if err != nil {
 			return err
 		}
+		refs, backfills := separate(due)
+		left.add(backfills...)
 		if err := s.trusted(); err != nil {
 			return err
 		}
@@ -70,7 +75,7 @@ func (s *Service) scanDue(ctx context.Context, shard job.Shard, found tally) err
 				return err
 			}
 			found.due(heads)
-			s.materialiseAll(ctx, heads)
+			s.materialiseAll(ctx, heads, left)
 		}
 		if more == "" {
 			return ctx.Err()
@@ -81,7 +86,7 @@ func (s *Service) scanDue(ctx context.Context, shard job.Shard, found tally) err
 
 // materialiseAll carries one page of jobs through: all puts, then all sends in
 // full batches, then all advances.
-func (s *Service) materialiseAll(ctx context.Context, heads []*job.Head) {
+func (s *Service) materialiseAll(ctx context.Context, heads []*job.Head, left *backlog) {
 	works := make([]*work, len(heads))
 	s.each(len(heads), func(i int) {
 		works[i] = s.newWork(heads[i])
@@ -93,9 +98,10 @@ func (s *Service) materialiseAll(ctx context.Context, heads []*job.Head) {
 		if err := works[i].err; err != nil && !errors.Is(err, job.ErrLost) {
 			s.log().Error("job not materialised; the next scan tries again", slog.String("job", heads[i].Ref.String()), slog.Any("error", err))
 		}
+		left.add(works[i].drains...)
 	})
 	if further := beyondSwitch(works); len(further) > 0 {
-		s.materialiseAll(ctx, further)
+		s.materialiseAll(ctx, further, left)
 	}
 }
 
@@ -173,6 +179,7 @@ func (s *Service) Materialise(ctx context.Context, ref job.Ref) error {
 		w.fail(w.put(ctx))
 		s.send(ctx, []*work{w})
 		w.fail(w.advance(ctx))
+		s.fillAll(ctx, w.drains)
 		if errors.Is(w.err, job.ErrLost) {
 			return nil // another verb or scan came first and does it
 		}

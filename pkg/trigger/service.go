@@ -12,8 +12,8 @@ import (
 
 // Definitions is what the trigger plane reads of jobs.
 type Definitions interface {
-	// Due pages through the jobs of a shard whose cursor is at or before upto.
-	Due(ctx context.Context, shard job.Shard, upto time.Time, limit int, start string) ([]job.Ref, string, error)
+	// Due pages through the jobs and backfills of a shard whose cursor is at or before upto.
+	Due(ctx context.Context, shard job.Shard, upto time.Time, limit int, start string) ([]job.Due, string, error)
 	// Heads reads many heads, eventually consistent.
 	Heads(ctx context.Context, refs []job.Ref) ([]*job.Head, error)
 	// Head reads one head strongly; nil when the job was never made.
@@ -118,6 +118,7 @@ type Service struct {
 	Definitions  Definitions
 	Cursors      Cursors
 	Executions   Executions
+	Backfills    Backfills
 	Wakes        Wakes
 	Admission    Admission
 	Signals      Signals

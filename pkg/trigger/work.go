@@ -29,6 +29,8 @@ type work struct {
 	moved bool             // there is something to advance over
 	late  bool             // this work has carried out a plan
 	err   error
+
+	drains []job.Due // backfills that work a plan's times off at a rate
 }
 
 func (s *Service) newWork(head *job.Head) *work {

@@ -50,9 +50,9 @@ func (a *Attempt) Job() string { return a.run.Execution.Job }
 // Revision is the number of the definition that runs.
 func (a *Attempt) Revision() int { return a.run.Execution.Revision }
 
-// ScheduledAt is the time that the execution stands for; of a manual run, the
-// second in which it was asked for.
-func (a *Attempt) ScheduledAt() time.Time { return a.run.Execution.ScheduledAt }
+// ScheduledAt is the time that the execution stands for; of a replay, that of what
+// it repeats; of a manual run, the second in which it was asked for.
+func (a *Attempt) ScheduledAt() time.Time { return a.run.Execution.Stands().ScheduledAt }
 
 // Interval is the span of data that the execution is to work on: from the
 // scheduled time before this one, under the same revision, to ScheduledAt.
@@ -63,7 +63,7 @@ func (a *Attempt) Interval() (start, end time.Time) {
 	if covers := a.run.Execution.Covers; !covers.IsZero() {
 		return covers, end
 	}
-	if a.run.Execution.Kind != job.KindScheduled {
+	if a.run.Execution.Stands().Kind != job.KindScheduled {
 		return time.Time{}, end
 	}
 	plan, err := schedule.Compile(a.run.Definition.Schedule, a.run.Anchor)
