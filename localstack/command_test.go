@@ -43,20 +43,16 @@ func (w town) door() *door {
 	return d
 }
 
-// commanded does at the command line what docs/deploy.md tells a person to do
-// first, with the program that a person would have.
-func (w town) commanded(ctx context.Context) {
+// command is the program that a person has, signed in as one is told to be.
+func (w town) command(ctx context.Context) (run func(args ...string) string, d *door) {
 	w.Helper()
-	dir := w.TempDir()
-	program, file, name := filepath.Join(dir, "belfry"), filepath.Join(dir, "jobs.yaml"), "applied"+w.suffix
-	if err := os.WriteFile(file, []byte("job: "+name+"\nschedule: {every: 1h}\npaused: true\ntarget: {log: {message: here}}\n"), 0o600); err != nil {
-		w.Fatal(err)
-	}
+	program := filepath.Join(w.TempDir(), "belfry")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../cmd/belfry").CombinedOutput(); err != nil {
 		w.Fatalf("%v\n%s", err, out)
 	}
-	d := w.door()
-	run := func(args ...string) string {
+	d = w.door()
+	return func(args ...string) string {
+		w.Helper()
 		command := exec.CommandContext(ctx, program, args...)
 		command.Env = append(os.Environ(), "BELFRY_URL="+w.api.URL(), "BELFRY_AUTH=iam", "http_proxy="+d.url, "HTTP_PROXY="+d.url)
 		out, err := command.CombinedOutput()
@@ -64,7 +60,18 @@ func (w town) commanded(ctx context.Context) {
 			w.Fatalf("belfry %v: %v\n%s", args, err, out)
 		}
 		return string(out)
+	}, d
+}
+
+// commanded does at the command line what docs/deploy.md tells a person to do
+// first.
+func (w town) commanded(ctx context.Context) {
+	w.Helper()
+	file, name := filepath.Join(w.TempDir(), "jobs.yaml"), "applied"+w.suffix
+	if err := os.WriteFile(file, []byte("job: "+name+"\nschedule: {every: 1h}\npaused: true\ntarget: {log: {message: here}}\n"), 0o600); err != nil {
+		w.Fatal(err)
 	}
+	run, d := w.command(ctx)
 	run("apply", "-f", file)
 	if told := run("jobs", "get", name); !strings.Contains(told, name) {
 		w.Errorf("the job that was applied is told as %s", told)

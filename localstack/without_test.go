@@ -4,6 +4,7 @@ package localstack
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
@@ -52,13 +53,32 @@ func TestDestroyKeepsWhatWasStored(t *testing.T) {
 	}
 
 	// The emulator refuses a bucket that is there, whether it may take it over or not.
-	w.step(ctx, "deploy", "CDKFLAGS=-c belfry:archive.bucket=belfry-archive"+w.suffix)
-	w.api = deployedAPI(t)
 	// It takes the tables over and makes the queues anew, so that what was in them is
-	// gone: the worst that a deployment can find. What waits for a worker is found by
-	// its wake-up; what only a message knew stays in the table, for `belfry reconcile`.
+	// gone: just what a restore from backups finds, and it is repaired as one is.
+	w.step(ctx, "deploy", "CDKFLAGS=-c belfry:archive.bucket=belfry-archive"+w.suffix+" -c belfry:restore_epoch=1")
+	w.api = deployedAPI(t)
 	t.Logf("%d of the messages that waited in belfry-fast-io are left", beneath.messages(ctx, t, "belfry-fast-io"))
+	w.repairs(ctx, known)
 	w.finds(ctx, known)
+}
+
+// repairs does what docs/deploy.md tells a person to do after a restore: until
+// then nothing may be changed.
+func (w town) repairs(ctx context.Context, known stored) {
+	w.Helper()
+	if _, err := w.api.PauseJob(ctx, known.runs); job.CodeOf(err) != job.CodeRestorePending {
+		w.Errorf("before the repair a pause gives %v", err)
+	}
+	run, _ := w.command(ctx)
+	var did client.Restored
+	out := run("reconcile", "--dr", "--json")
+	if err := json.Unmarshal([]byte(out[strings.Index(out, "{"):]), &did); err != nil || did.Phase != "done" {
+		w.Fatalf("%v: %s", err, out)
+	}
+	w.Logf("the repair: %+v", did)
+	if did.Rearmed < 2 || did.Lifted < 3 { // what waits for a worker, what was made ahead; the three jobs
+		w.Errorf("the repair did %+v", did)
+	}
 }
 
 // stored is what was there before: a job and its execution that ended, one that
@@ -93,6 +113,7 @@ func (w town) store(ctx context.Context) stored {
 // finds expects all of it as it was, and that nothing of it is lost.
 func (w town) finds(ctx context.Context, known stored) {
 	w.Helper()
+	known.job.Epoch = job.RestoreBase(1) + 1
 	if after := w.about(ctx, known.job.Job); !reflect.DeepEqual(after, known.job) {
 		w.Errorf("the job is found as %+v, it was %+v", after, known.job)
 	}
@@ -100,12 +121,15 @@ func (w town) finds(ctx context.Context, known stored) {
 		w.Errorf("the execution is found as %+v, it was %+v", after, known.ran)
 	}
 	w.worker()
-	if e := w.ended(ctx, known.waited.ID); e.Attempt != 1 {
-		w.Errorf("what waited for a worker took %d attempts", e.Attempt)
+	if e := w.ended(ctx, known.waited.ID); e.Attempt != 1 || e.FencingToken == nil || *e.FencingToken <= job.RestoreBase(1) {
+		w.Errorf("what waited for a worker took %d attempts and token %v", e.Attempt, e.FencingToken)
 	}
 	for i, e := range w.executions(ctx, client.ExecutionQuery{Job: known.runs, Upcoming: true}) {
 		if due := known.first.Add(time.Duration(i) * interval); !e.ScheduledAt.Equal(due) {
 			w.Errorf("%s is there in place of one at %s: a time was lost", e.ID, due)
+		}
+		if time.Until(e.ScheduledAt.Time) < 0 {
+			w.ended(ctx, e.ID) // also what only a message knew that is gone
 		}
 	}
 	fresh := w.put(ctx, job.Definition{Job: "fresh", Schedule: job.Schedule{Every: job.Duration(interval)}, Target: job.Target{Log: &job.LogTarget{Message: "here"}}})
