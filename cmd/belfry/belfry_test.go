@@ -129,6 +129,7 @@ var (
 	columns   = regexp.MustCompile(`(?m)  (in \d+ [a-z]+( \d+ [a-z]+)?|\d+ [a-z]+( \d+ [a-z]+)? ago)( |$)`)
 	gaps      = regexp.MustCompile(`   +`)
 	ulids     = regexp.MustCompile(`~m-[0-9A-HJKMNP-TV-Z]{26}~`)
+	serials   = regexp.MustCompile(`\b01[0-9A-HJKMNP-TV-Z]{24}\b`)
 	ports     = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 	builds    = regexp.MustCompile(`go1\.[0-9.]+|linux/\w+|darwin/\w+|20\d\d[a-z]\b`)
 )
@@ -138,6 +139,7 @@ func steady(text string) string {
 	text = distances.ReplaceAllString(text, "(…)")
 	text = gaps.ReplaceAllString(columns.ReplaceAllString(text, "  …$4"), "  ")
 	text = ulids.ReplaceAllString(text, "~m-ULID~")
+	text = serials.ReplaceAllString(text, "ULID")
 	text = ports.ReplaceAllString(text, "http://API")
 	return builds.ReplaceAllString(text, "BUILD")
 }
@@ -212,6 +214,18 @@ var story = []struct {
 	{"canceling again", "", []string{"executions", "cancel", "{id}"}},
 	{"the timeline", "", []string{"executions", "timeline", "{id}"}},
 	{"the timeline as JSON", "", []string{"executions", "timeline", "{id}", "--json"}},
+	{"a dry run of a backfill", "", []string{"backfill", "nightly", "--from", "2026-07-01T00:00:00Z", "--rate", "30/min", "--dry-run"}},
+	{"a dry run of a backfill as JSON", "", []string{"backfill", "nightly", "--from", "2026-07-01T00:00:00Z", "--dry-run", "--json"}},
+	{"a backfill", "", []string{"backfill", "nightly", "--from", "2026-07-01T00:00:00Z", "--to", "2026-07-10T00:00:00Z"}},
+	{"a dry run of a backfill that meets it", "", []string{"backfill", "nightly", "--from", "2026-07-01T00:00:00Z", "--dry-run"}},
+	{"a backfill of a paused job", "", []string{"backfill", "asleep", "--from", "2026-07-01T00:00:00Z", "--dry-run"}},
+	{"a backfill of too long ago", "", []string{"backfill", "nightly", "--from", "2025-07-01T00:00:00Z"}},
+	{"a backfill of the future", "", []string{"backfill", "nightly", "--from", "2026-07-01T00:00:00Z", "--to", "2026-08-01T00:00:00Z", "--json"}},
+	{"a backfill without times", "", []string{"backfill", "nightly", "--from", "2026-07-01T04:00:00Z", "--to", "2026-07-01T05:00:00Z"}},
+	{"listing backfills", "", []string{"backfill", "list", "nightly"}},
+	{"canceling a backfill", "", []string{"backfill", "cancel", "nightly", "{backfill}"}},
+	{"a backfill that was canceled, as JSON", "", []string{"backfill", "list", "nightly", "--json"}},
+	{"canceling a backfill that is none", "", []string{"backfill", "cancel", "nightly", "x"}},
 	{"deleting", "", []string{"jobs", "delete", "asleep"}},
 	{"deleting again", "", []string{"jobs", "delete", "asleep", "--json"}},
 	{"reading what was deleted", "", []string{"jobs", "get", "asleep"}},
@@ -230,15 +244,18 @@ var story = []struct {
 func TestAStoryAtTheCommandLine(t *testing.T) {
 	t.Parallel()
 	url := service(t)
-	id := ""
+	id, backfill := "", ""
 	for _, step := range story {
 		args := append([]string{}, step.args...)
 		for i := range args {
-			args[i] = strings.ReplaceAll(args[i], "{id}", id)
+			args[i] = strings.NewReplacer("{id}", id, "{backfill}", backfill).Replace(args[i])
 		}
 		got := belfry(t, url, step.stdin, args...)
 		if found := regexp.MustCompile(`nightly~m-\w{26}~v\d+`).FindString(got.out); found != "" {
 			id = found
+		}
+		if found := regexp.MustCompile(`backfill (\w{26}):`).FindStringSubmatch(got.out); found != nil {
+			backfill = found[1]
 		}
 		golden(t, "story "+step.name, got)
 	}
@@ -266,6 +283,11 @@ func TestWithoutAService(t *testing.T) {
 		{"all and a limit", "", []string{"jobs", "list", "--all", "--limit", "3"}},
 		{"a status that is none", "", []string{"executions", "list", "--status", "READY"}},
 		{"the version", "", []string{"version"}},
+		{"a backfill without a beginning", "", []string{"backfill", "nightly"}},
+		{"a backfill at no rate", "", []string{"backfill", "nightly", "--from", "2026-07-01T00:00:00Z", "--rate", "2/d"}},
+		{"a backfill at a rate of nothing", "", []string{"backfill", "nightly", "--from", "2026-07-01T00:00:00Z", "--rate", "0"}},
+		{"a backfill from a date", "", []string{"backfill", "nightly", "--from", "2026-07-01", "--json"}},
+		{"help for backfills", "", []string{"backfill", "--help"}},
 		{"applying nothing", "", []string{"apply"}},
 		{"applying a file that is not there", "", []string{"apply", "-f", "nowhere.yaml"}},
 		{"applying a file with faults", "job: a\nschedul: {every: 1s}\ntimeout: 3\n---\njob: b\nschedule: {cron: 61 * * * *}\ntarget: {log: {}}\n", []string{"apply", "-f", "-"}},

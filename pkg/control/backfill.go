@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,11 @@ func (s *Service) Backfill(ctx context.Context, r BackfillRequest) (BackfillResu
 		return BackfillResult{}, notFound(r.Ref)
 	}
 	now := s.Clock.Now().Truncate(time.Millisecond)
-	b, plan, err := s.planBackfill(r, head, now)
+	revision, err := s.Jobs.Revision(ctx, r.Ref, head.RevisionAt(now))
+	if err != nil || revision == nil {
+		return BackfillResult{}, cmp.Or(err, missingRevision())
+	}
+	b, plan, err := s.planBackfill(r, head, revision, now)
 	if err != nil {
 		return BackfillResult{}, err
 	}
@@ -93,12 +98,16 @@ func (s *Service) Backfill(ctx context.Context, r BackfillRequest) (BackfillResu
 	return result, nil
 }
 
+func missingRevision() error {
+	return &job.Error{Code: job.CodeUnavailable, Field: "revision", Message: "the job's revision is not there", Fix: "try again"}
+}
+
 func auditOf(b *job.Backfill, head *job.Head, verb, actor string, at time.Time) *job.Audit {
 	return &job.Audit{At: at, Ref: b.Ref, Verb: verb, Actor: actor, Epoch: head.Epoch, Revision: b.Revision}
 }
 
 // planBackfill refuses what cannot be made and readies what can.
-func (s *Service) planBackfill(r BackfillRequest, head *job.Head, now time.Time) (*job.Backfill, *schedule.Plan, error) {
+func (s *Service) planBackfill(r BackfillRequest, head *job.Head, revision *job.Revision, now time.Time) (*job.Backfill, *schedule.Plan, error) {
 	if r.To.IsZero() {
 		r.To = now
 	}
@@ -108,7 +117,7 @@ func (s *Service) planBackfill(r BackfillRequest, head *job.Head, now time.Time)
 	if err := checkBackfill(r, now); err != nil {
 		return nil, nil, err
 	}
-	plan, err := schedule.Compile(head.Schedule, head.Anchor)
+	plan, err := schedule.Compile(revision.Definition.Schedule, revision.Anchor)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,7 +135,7 @@ func (s *Service) planBackfill(r BackfillRequest, head *job.Head, now time.Time)
 			Message: fmt.Sprintf("the range has %d scheduled times, more than one backfill may have", span.Count),
 			Fix:     "end it at " + fits[len(fits)-1].Format(time.RFC3339) + " and make another one for the rest"}
 	}
-	b := &job.Backfill{Ref: r.Ref, State: job.BackfillRunning, From: span.First, To: span.Last, Total: span.Count, Revision: head.Revision, Rate: r.Rate, Rerun: r.Rerun,
+	b := &job.Backfill{Ref: r.Ref, State: job.BackfillRunning, From: span.First, To: span.Last, Total: span.Count, Revision: revision.Number, Rate: r.Rate, Rerun: r.Rerun,
 		Reason: lifecycle.Backfilled, Actor: r.Actor, Cursor: span.First, CreatedAt: now, NextFireAt: now.Truncate(time.Second), Schema: job.Schema}
 	if !r.Force {
 		b.Kept = job.Duration(s.Retention)

@@ -96,10 +96,10 @@ type Retry struct {
 type Misfire struct {
 	_ struct{} `additionalProperties:"false"`
 
-	Policy    string  `json:"policy,omitempty" doc:"SKIP or FIRE_ONCE; FIRE_ALL and COALESCE are not built yet"`
+	Policy    string  `json:"policy,omitempty" doc:"SKIP, FIRE_ONCE, FIRE_ALL or COALESCE; default FIRE_ONCE"`
 	Window    string  `json:"window,omitempty" doc:"Oldest age that may still fire; none = no bound"`
 	Max       int     `json:"max,omitempty" minimum:"1" doc:"Most executions of one catching up; default 1000"`
-	Rate      float64 `json:"rate,omitempty" doc:"Not built yet"`
+	Rate      float64 `json:"rate,omitempty" doc:"With FIRE_ALL: executions a second at most, 0.001 to 10, which a backfill then makes; none = all at once"`
 	Tolerance string  `json:"tolerance,omitempty" doc:"Lateness that is still on time; default 60s"`
 }
 

@@ -97,6 +97,7 @@ func New(svc *control.Service, options Options) http.Handler {
 	a.registerJobs()
 	a.registerPatch()
 	a.registerVerbs()
+	a.registerBackfills()
 	a.registerExecutions()
 	a.registerSchedule()
 	a.registerSystem()
