@@ -203,7 +203,9 @@ func (a *app) backfillCancel() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(b, func() { fmt.Fprintf(a.out, "canceled %s: %d of %d were made; of these, what had not begun is canceled\n", b.ID, b.Made, b.Count) })
+				return a.print(b, func() {
+					fmt.Fprintf(a.out, "canceled %s: %d of %d were made; of these, what had not begun is canceled\n", b.ID, b.Made, b.Count)
+				})
 			})
 		}}
 }
