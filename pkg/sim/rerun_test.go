@@ -42,10 +42,10 @@ func (s *stage) arrange(at time.Time, is situation, head *job.Head) {
 	if is == withdrawn || is == superseded {
 		e.Epoch = head.Epoch - 1
 	}
-	switch is {
-	case nothing:
+	if is == nothing {
 		return
-	case recorded:
+	}
+	if is == recorded {
 		s.must(store.PutRange(s.Context(), job.RangeRecord{Ref: s.ref, Range: job.Range{From: at, To: at, Count: 1}, Revision: 1, Epoch: head.Epoch, Status: job.Missed, Reason: lifecycle.Misfire, At: now}))
 		return
 	}
