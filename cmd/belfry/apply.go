@@ -23,9 +23,10 @@ const atOnce = 8
 // applied is one job of an apply's answer.
 type applied struct {
 	client.PutResult
-	File string         `json:"file"`
-	Line int            `json:"line"`
-	zone *time.Location // of its schedule
+	File   string         `json:"file"`
+	Line   int            `json:"line"`
+	zone   *time.Location // of its schedule
+	jitter job.Duration   // of its schedule
 }
 
 // applyAnswer is the JSON document of an apply.
@@ -110,7 +111,7 @@ func (a *app) putAll(ctx context.Context, api *client.Client, entries []jobfile.
 					refused[i] = known
 					return nil
 				}
-				answer.Jobs[i] = applied{PutResult: result, File: e.File, Line: e.Line, zone: zoneOf(e.Definition.Schedule)}
+				answer.Jobs[i] = applied{PutResult: result, File: e.File, Line: e.Line, zone: zoneOf(e.Definition.Schedule), jitter: e.Definition.Schedule.Jitter}
 				return err
 			})
 		}
@@ -163,7 +164,7 @@ func (a *app) showApplied(answer applyAnswer) {
 func crowdOf(jobs []applied) []client.Warning {
 	var nexts []time.Time
 	for _, j := range jobs {
-		if !j.NextFireAt.IsZero() {
+		if !j.NextFireAt.IsZero() && j.jitter == 0 {
 			nexts = append(nexts, j.NextFireAt.Time)
 		}
 	}

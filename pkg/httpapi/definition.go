@@ -47,7 +47,7 @@ type Schedule struct {
 	Overlap string `json:"overlap,omitempty" doc:"FIRST, SECOND or BOTH: what becomes of a wall-clock time that exists twice"`
 	Start   string `json:"start,omitempty" doc:"No time before this RFC 3339 instant"`
 	End     string `json:"end,omitempty" doc:"No time after this RFC 3339 instant"`
-	Jitter  string `json:"jitter,omitempty" doc:"Not built yet"`
+	Jitter  string `json:"jitter,omitempty" doc:"Width over which jobs of one second spread, up to 10m: each starts later by a slot of its own, the same each time" example:"5m"`
 }
 
 // Target is job.Target: exactly one member is given.

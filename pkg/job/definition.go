@@ -28,6 +28,7 @@ const (
 	MaxDescription = 1000     // characters; of a log target's message too
 	MaxLabels      = 20
 	MaxTimeout     = Duration(12 * time.Hour)
+	MaxJitter      = Duration(10 * time.Minute) // with the trigger's horizon, what a message can be delayed by
 
 	MaxSuspendAfter  = 100
 	MaxStartDeadline = Duration(30 * 24 * time.Hour)

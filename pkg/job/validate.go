@@ -266,8 +266,6 @@ func (d Definition) checkUnbuilt() error {
 			Message: "\"" + Shorten(string(d.Concurrency)) + "\" is no concurrency policy", Fix: "choose ALLOW, or leave it out"}
 	case len(d.Limits) > 0:
 		return unbuilt("limits", "a limit")
-	case d.Schedule.Jitter != 0:
-		return unbuilt("schedule.jitter", "a jitter slot")
 	case d.Priority != "normal" && d.Priority != "":
 		return unbuilt("priority", "a priority other than normal")
 	}

@@ -157,10 +157,9 @@ func TestNumbersAndTextsAreBounded(t *testing.T) {
 
 func TestWhatIsNotBuiltYetSaysSo(t *testing.T) {
 	for field, change := range map[string]func(d *job.Definition){
-		"concurrency":     func(d *job.Definition) { d.Concurrency = job.ConcurrencyForbid },
-		"limits":          func(d *job.Definition) { d.Limits = []string{"tenant=*"} },
-		"schedule.jitter": func(d *job.Definition) { d.Schedule.Jitter = job.Duration(time.Minute) },
-		"priority":        func(d *job.Definition) { d.Priority = "low" },
+		"concurrency": func(d *job.Definition) { d.Concurrency = job.ConcurrencyForbid },
+		"limits":      func(d *job.Definition) { d.Limits = []string{"tenant=*"} },
+		"priority":    func(d *job.Definition) { d.Priority = "low" },
 	} {
 		t.Run(field, func(t *testing.T) {
 			d := valid()

@@ -85,7 +85,8 @@ func (m measure) started() {
 	if m.Old.Attempt > 0 || m.New.Kind != job.KindScheduled {
 		return
 	}
-	lag, late := m.New.StartedAt.Sub(m.New.ScheduledAt), 0
+	// A job's jitter slot is no lag.
+	lag, late := m.New.StartedAt.Sub(later(m.New.ScheduledAt, m.Old.AvailableAt)), 0
 	if lag > lateAfter {
 		late = 1
 	}

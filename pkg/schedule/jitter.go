@@ -7,9 +7,6 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// mostJitter bounds a jitter slot.
-const mostJitter = job.Duration(24 * time.Hour)
-
 // Slot is how long after each scheduled time a job with the given jitter
 // starts: whole seconds from 0 on and below jitter, spread evenly over jobs and
 // always the same for one job, so that its executions keep their distance from
@@ -38,8 +35,8 @@ func mixed(x uint64) uint64 {
 
 // checkJitter refuses a slot that is no whole number of seconds.
 func checkJitter(jitter job.Duration) error {
-	if jitter < 0 || jitter > mostJitter || jitter%job.Duration(time.Second) != 0 {
-		return refuse("jitter", jitter.String(), "whole seconds up to 1d", "a jitter of %s is not possible", time.Duration(jitter))
+	if jitter < 0 || jitter > job.MaxJitter || jitter%job.Duration(time.Second) != 0 {
+		return refuse("jitter", jitter.String(), "whole seconds up to 10m", "a jitter of %s is not possible", time.Duration(jitter))
 	}
 	return nil
 }

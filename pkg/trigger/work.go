@@ -133,7 +133,7 @@ func (w *work) compile(ctx context.Context) error {
 // its data interval begins, when that is not the time before.
 func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason, covers time.Time) error {
 	e := &job.Execution{Ref: w.head.Ref, Key: job.ScheduledKey(at), Revision: w.head.Revision, Epoch: w.head.Epoch, Status: job.Scheduled,
-		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: at, Reason: reason, Covers: covers,
+		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: w.startOf(at), Reason: reason, Covers: covers,
 		FencingToken: w.RestoreEpoch << 32, Schema: job.Schema}
 	there, err := w.Executions.Put(ctx, e)
 	switch {
@@ -151,6 +151,12 @@ func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason, cove
 		w.sends = append(w.sends, there)
 	}
 	return nil
+}
+
+// startOf is when the execution of a scheduled time may begin: then, or later by
+// the job's jitter slot.
+func (w *work) startOf(at time.Time) time.Time {
+	return at.Add(schedule.Slot(w.head.Schedule.Jitter, w.head.Ref))
 }
 
 // advance moves the cursor over what was put and sent. A lost advance leaves

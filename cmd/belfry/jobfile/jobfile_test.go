@@ -174,7 +174,7 @@ var faulty = []struct {
 		[]string{"4 INVALID timeout", "5 INVALID retry.max_attempts", "5 INVALID retry.base", "5 INVALID retry.max", "5 INVALID retry.max_age", "5 INVALID retry.max_lost",
 			"6 INVALID misfire.max", "6 INVALID misfire.tolerance"}},
 	{"for an interval of nothing", "job: a\nschedule: {every: 0s}\ntarget: {log: {}}\n", []string{"2 INVALID schedule.every"}},
-	{"for jitter, once", "job: a\nschedule:\n  every: 10s\n  jitter: 3s\ntarget: {log: {}}\n", []string{"4 NOT_SUPPORTED schedule.jitter"}},
+	{"for too wide a jitter, once", "job: a\nschedule:\n  every: 10s\n  jitter: 11m\ntarget: {log: {}}\n", []string{"4 SCHEDULE_INVALID jitter"}},
 	{"for a cron expression without quotes", "job: a\nschedule:\n  cron: */5 * * * *\n", []string{"3 INVALID file"}},
 	{"for broken YAML", "job: a\nschedule: {every: 10s\ntarget: x\n", []string{"3 INVALID file"}},
 	{"for an alias to nothing", "job: a\n" + every + "pool: *p\n", []string{"4 INVALID file"}},
