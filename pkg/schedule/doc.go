@@ -14,9 +14,14 @@
 // machine, so that a revision's TZDBVersion says what its times were computed
 // from.
 //
+// Calendars (calendar.go, excluded.go) leave times out of a plan or move them to
+// business days; a job's jitter slot (jitter.go) moves when an execution starts
+// and never the time that names it.
+//
 // The package is pure: it reads no clock, keeps no state but a cache of zones,
 // and imports only pkg/job. Control compiles at create and edit and previews;
-// trigger asks Next and PlanLate; the command line serves questions by line
-// (ServeNext). It must never return a time that is not strictly after the one
-// it was asked about, and never panic on anything that a user wrote.
+// trigger asks Next and PlanLate; the API tells what Lint warns of; the command
+// line serves questions by line (ServeNext, ServePlans). It must never return a
+// time that is not strictly after the one it was asked about, and never panic on
+// anything that a user wrote.
 package schedule
