@@ -121,7 +121,7 @@ func (p *Plan) compileCron(asked time.Time) error {
 	// A time that only the gap policy leaves out is none for a job (FiresAfter),
 	// but the expression itself is sound.
 	lenient := &civil{wall: w, zone: p.zone, gap: job.GapShiftForward, overlap: job.OverlapBoth}
-	if _, ok := lenient.next(-1); !ok {
+	if at, ok := lenient.next(-1); !ok || at > horizon {
 		return refuseNever(p.schedule.Cron)
 	}
 	return nil
@@ -146,7 +146,7 @@ func (p *Plan) fillPolicies() {
 func refuseNever(cron string) error {
 	return withCode(job.CodeScheduleNever, withFix(
 		refuse("cron", cron, "", "%s fires at no time from 1970 to 2099", quote(cron)),
-		"check day-of-month against month: the 30th of February does not come"))
+		"check day-of-month against month and year: the 30th of February does not come, the 29th only in leap years"))
 }
 
 func (p *Plan) compileEvery(anchor time.Time) error {

@@ -50,6 +50,8 @@ func TestCompileRefuses(t *testing.T) {
 		"the 31st of short months":                 {job.Schedule{Cron: "0 0 31 2,4,6,9,11 *"}, job.CodeScheduleNever, "cron", "fires at no time"},
 		"29 February of 2023":                      {job.Schedule{Cron: "0 0 29 2 * 2023", Dialect: job.DialectCronexpr}, job.CodeScheduleNever, "cron", "fires at no time"},
 		"30 days before the last of a short month": {job.Schedule{Cron: "0 0 L-30 4 ? *", Dialect: job.DialectAWS}, job.CodeScheduleNever, "cron", "fires at no time"},
+		"an evening of 2099 that is 2100 already":  {job.Schedule{Cron: "30 23 31 12 * 2099", Dialect: job.DialectCronexpr, Zone: "America/New_York"}, job.CodeScheduleNever, "cron", "fires at no time"},
+		"a morning of 1970 that is 1969 still":     {job.Schedule{Cron: "30 0 1 1 * 1970", Dialect: job.DialectCronexpr, Zone: "Europe/Berlin"}, job.CodeScheduleNever, "cron", "fires at no time"},
 		"30W in February":                          {job.Schedule{Cron: "0 0 30W 2 *"}, job.CodeScheduleNever, "cron", "fires at no time"},
 		"a zone that does not exist":               {job.Schedule{At: noon, Zone: "Europe/Atlantis"}, job.CodeZoneUnknown, "zone", "not a time zone"},
 	} {
