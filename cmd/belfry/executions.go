@@ -168,6 +168,9 @@ func (a *app) showExecution(e client.Execution) {
 	if a.local != time.UTC {
 		scheduled += ", " + stamp(e.ScheduledAt.Time, time.UTC)
 	}
+	if !e.DueAt.IsZero() {
+		scheduled += ", due at " + stamp(e.DueAt.Time, a.local) + " by its jitter slot"
+	}
 	facts(a.out, "id", e.ID, "job", e.Job, "kind", e.Kind, "status", statusText(e), "why", safe(string(e.ReasonText)), "error", safe(strings.TrimSpace(string(e.ErrorCode+" "+e.ErrorText))),
 		"scheduled", scheduled, "available", present(e.AvailableAt, a.when(e.AvailableAt, a.local)), "started", present(e.StartedAt, a.when(e.StartedAt, a.local)),
 		"finished", present(e.FinishedAt, a.when(e.FinishedAt, a.local)), "attempt", strconv.Itoa(e.Attempt), "fencing token", token,

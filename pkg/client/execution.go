@@ -9,6 +9,7 @@ type Execution struct {
 	Job          string     `json:"job"`
 	Kind         string     `json:"kind" enum:"scheduled,manual,replay,range"`
 	ScheduledAt  Time       `json:"scheduled_at" format:"date-time"`
+	DueAt        Time       `json:"due_at" nullable:"true" format:"date-time" doc:"When it is due, of a job with jitter: its slot after the scheduled time; null = at the scheduled time"`
 	CoversFrom   Time       `json:"covers_from" nullable:"true" format:"date-time" doc:"Where its data interval begins, when it stands for a range of missed times (COALESCE); null = at the scheduled time before"`
 	Status       job.Status `json:"status" enum:"SCHEDULED,RUNNING,RETRY_WAIT,SUCCEEDED,FAILED,DEAD,CANCELED,SKIPPED,MISSED,WITHDRAWN,NEEDS_REVIEW"`
 	Ready        bool       `json:"ready" doc:"True while it could be claimed now: SCHEDULED or RETRY_WAIT, and its time has come"`

@@ -104,6 +104,15 @@ func (p *passage) process(ctx context.Context) Disposal {
 	return Disposal{Hide: unsure}
 }
 
+// dueAt is when the execution is due as far as its message tells: a job with jitter
+// is due after its scheduled time.
+func (p *passage) dueAt() time.Time {
+	if at := p.delivery.Message.Key.ScheduledAt; p.delivery.NotBefore.Before(at) {
+		return at
+	}
+	return p.delivery.NotBefore
+}
+
 // approach makes the first step: the claim itself when the message is new and
 // its life is the job's current one, a read otherwise. It returns the
 // execution as it then is, and when a claim was sent.
@@ -123,7 +132,7 @@ func (p *passage) approach(ctx context.Context) (*job.Execution, time.Time, erro
 	if err := p.readRevision(ctx, p.head.Revision); err != nil {
 		return nil, time.Time{}, err
 	}
-	if start := p.revision.Definition.StartDeadline; start > 0 && p.Clock.Now().After(m.Key.ScheduledAt.Add(start.Std())) {
+	if start := p.revision.Definition.StartDeadline; start > 0 && p.Clock.Now().After(p.dueAt().Add(start.Std())) {
 		item, err := p.read(ctx) // it may have been made late, which only the item tells
 		return item, time.Time{}, err
 	}

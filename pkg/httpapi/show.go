@@ -84,6 +84,9 @@ func showExecution(e *job.Execution, now time.Time) client.Execution {
 		FencingToken: token(e.Attempt, e.FencingToken), Reason: client.Text(e.Reason), ReasonText: client.Text(lifecycle.Sentence(e.Reason)),
 		ErrorCode: client.Text(e.ErrorCode), ErrorText: client.Text(e.ErrorText), ReplayOf: client.Text(e.ReplayOf), Actor: client.Text(e.Actor),
 	}
+	if e.Slot > 0 {
+		shown.DueAt = client.At(e.DueAt())
+	}
 	if e.Status == job.Running {
 		shown.Owner, shown.LeaseUntil = client.Text(e.Lease.Owner), client.At(e.Lease.Until)
 	}
@@ -124,7 +127,7 @@ func showTimeline(v *control.ExecutionView, now time.Time) []client.Entry {
 		var at time.Time
 		switch {
 		case entry.To == job.Scheduled:
-			at = e.ScheduledAt
+			at = e.DueAt()
 		case entry.To == job.RetryWait && last:
 			at = e.AvailableAt
 		default:

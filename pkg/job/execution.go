@@ -73,8 +73,9 @@ type Execution struct {
 	Target       string // kind of the job's target, such as webhook; the same
 	CreatedAt    time.Time
 	AvailableAt  time.Time
-	StartedAt    time.Time // start of the first attempt
-	FinishedAt   time.Time // terminal settle
+	Slot         time.Duration // how long after its scheduled time it is due, of a job with jitter; zero = at it
+	StartedAt    time.Time     // start of the first attempt
+	FinishedAt   time.Time     // terminal settle
 	Lease        Lease
 	FencingToken int64
 	Reason       Reason
@@ -103,6 +104,9 @@ func (e *Execution) Stands() Key {
 	}
 	return e.Key
 }
+
+// DueAt is when its first attempt is due: its scheduled time, or its slot after that.
+func (e *Execution) DueAt() time.Time { return e.ScheduledAt.Add(e.Slot) }
 
 // Fenced reports whether the claim rule holds for its first attempt: it stands for
 // a scheduled time of the job as it is now, unlike what a person asked for by itself.

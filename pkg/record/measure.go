@@ -66,7 +66,7 @@ func labels(e *job.Execution) observe.Labels {
 func (m measure) stored() {
 	made := m.New.Status == job.Scheduled && m.New.Kind == job.KindScheduled && (m.Old == nil || m.Old.Epoch < m.New.Epoch)
 	if made {
-		m.Observe(observe.ScheduleLag, m.of, m.New.CreatedAt.Sub(m.New.ScheduledAt))
+		m.Observe(observe.ScheduleLag, m.of, m.New.CreatedAt.Sub(m.New.DueAt()))
 	}
 }
 
@@ -85,8 +85,7 @@ func (m measure) started() {
 	if m.Old.Attempt > 0 || m.New.Kind != job.KindScheduled {
 		return
 	}
-	// A job's jitter slot is no lag.
-	lag, late := m.New.StartedAt.Sub(later(m.New.ScheduledAt, m.Old.AvailableAt)), 0
+	lag, late := m.New.StartedAt.Sub(m.New.DueAt()), 0
 	if lag > lateAfter {
 		late = 1
 	}

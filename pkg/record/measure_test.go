@@ -80,6 +80,8 @@ func ending(from *job.Execution, status job.Status, reason job.Reason, ms int) *
 }
 
 func TestMeasure(t *testing.T) {
+	slotted := running(1, 40)
+	slotted.Slot = 30 * time.Millisecond
 	late := running(1, 31_000)
 	late.StartedAt = at(31_000)
 	lost := ending(running(1, 40), job.Running, lifecycle.TakenOver, 20_000)
@@ -104,7 +106,7 @@ func TestMeasure(t *testing.T) {
 		"made after its time is lag":                      {inserted("r", life(func(e *job.Execution) { e.CreatedAt = at(700) })), map[string]any{"schedule_lag": 700.}},
 		"made again by a newer life counts anew":          {modified("r", life(func(e *job.Execution) { e.Status = job.Withdrawn }), life(func(e *job.Execution) { e.Epoch, e.CreatedAt = 2, at(5) })), map[string]any{"schedule_lag": 5.}},
 		"the first claim tells its lag and its wait":      {modified("r", life(nil), running(1, 40)), map[string]any{"start_lag": 40., "late_starts": 0., "queue_wait": 40.}},
-		"a jitter slot is no lag":                         {modified("r", life(func(e *job.Execution) { e.AvailableAt = at(30) }), running(1, 40)), map[string]any{"start_lag": 10., "late_starts": 0., "queue_wait": 10.}},
+		"a jitter slot is no lag":                         {modified("r", life(func(e *job.Execution) { e.AvailableAt, e.Slot = at(30), 30*time.Millisecond }), slotted), map[string]any{"start_lag": 10., "late_starts": 0., "queue_wait": 10.}},
 		"more than thirty seconds is late":                {modified("r", life(nil), late), map[string]any{"start_lag": 31000., "late_starts": 1., "queue_wait": 31000.}},
 		"who was made late waits from then on":            {modified("r", life(func(e *job.Execution) { e.CreatedAt = at(30) }), running(1, 40)), map[string]any{"start_lag": 40., "late_starts": 0., "queue_wait": 10.}},
 		"a manual run waits but has no time to be late":   {modified("r", life(func(e *job.Execution) { e.Kind = job.KindManual }), manual), map[string]any{"queue_wait": 40.}},

@@ -44,7 +44,7 @@ func (w *World) Check(ctx context.Context, ref job.Ref, from, upto time.Time) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.checkDispositions(ref, plan.Between(from, upto, 0), stored), w.checkRuns(ref), w.checkCursor(ref), w.CheckChanges(ctx))
+	return errors.Join(w.checkDispositions(ref, plan.Between(from, upto, 0), stored), w.checkRuns(ref, schedule.Slot(head.Schedule.Jitter, ref)), w.checkCursor(ref), w.CheckChanges(ctx))
 }
 
 // checkDispositions is invariants 1 and 2: every scheduled time has ended in
@@ -89,16 +89,16 @@ func (w *World) checkDispositions(ref job.Ref, due []time.Time, stored []job.Exe
 	return errors.Join(errs...)
 }
 
-// checkRuns: no attempt began early, and no two attempts of one execution had
-// the same token.
-func (w *World) checkRuns(ref job.Ref) error {
+// checkRuns: no attempt began early, counted from the job's slot, and no two
+// attempts of one execution had the same token.
+func (w *World) checkRuns(ref job.Ref, slot time.Duration) error {
 	tokens := map[string]bool{}
 	var errs []error
 	for _, r := range w.Runs() {
 		if r.Ref != ref {
 			continue
 		}
-		if r.At.Before(r.Key.ScheduledAt) {
+		if r.At.Before(r.Key.ScheduledAt.Add(slot)) {
 			errs = append(errs, fmt.Errorf("%s began at %s, before its time", r.ID, r.At))
 		}
 		token := fmt.Sprint(r.ID, "#", r.Token)

@@ -35,6 +35,7 @@ func decodeExecution(stored item) (*job.Execution, error) {
 		e.Cancel = &cancel
 	}
 	e.Covers = r.seconds("covers")
+	e.Slot = time.Duration(r.number("slot")) * time.Second
 	if k.Kind == job.KindRange {
 		e.Range = &job.Range{From: k.ScheduledAt, To: r.seconds("range_to"), Count: int(r.number("range_count"))}
 	}

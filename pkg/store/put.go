@@ -43,7 +43,7 @@ func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, erro
 		name  string
 		given bool
 		value types.AttributeValue
-	}{{"covers", !e.Covers.IsZero(), seconds(e.Covers)}, {"backfill", e.Backfill != "", text(e.Backfill)}, {"replay_of", e.ReplayOf != "", text(e.ReplayOf)},
+	}{{"covers", !e.Covers.IsZero(), seconds(e.Covers)}, {"slot", e.Slot > 0, number(int64(e.Slot / time.Second))}, {"backfill", e.Backfill != "", text(e.Backfill)}, {"replay_of", e.ReplayOf != "", text(e.ReplayOf)},
 		{"actor", e.Actor != "", text(e.Actor)}} {
 		if !own.given {
 			removes = append(removes, own.name)

@@ -123,7 +123,8 @@ func (w *work) drain(ctx context.Context, plan *job.LatePlan) error {
 
 // decideLate is the misfire decision as of now; nil when nothing is late.
 func (w *work) decideLate(ctx context.Context) (*job.LatePlan, error) {
-	late := schedule.PlanLate(w.plan, w.head.NextFireAt.Add(-time.Second), w.now, w.head.Misfire)
+	// How late a time is, and how old, counts from when it is due.
+	late := schedule.PlanLate(w.plan, w.head.NextFireAt.Add(-time.Second), w.now.Add(-w.slot()), w.head.Misfire)
 	if late.Missed.Count == 0 {
 		return nil, nil
 	}

@@ -38,6 +38,11 @@ func (s *Service) newWork(head *job.Head) *work {
 	return &work{Service: s, head: head, now: now, upto: now.Add(Horizon)}
 }
 
+// slot is how long after its scheduled times the job is due. Executions are made
+// the horizon ahead of the scheduled time all the same, so that verbs meet them and
+// people see them: only their message waits longer.
+func (w *work) slot() time.Duration { return schedule.Slot(w.head.Schedule.Jitter, w.head.Ref) }
+
 // fail keeps the first error.
 func (w *work) fail(err error) {
 	if w.err == nil {
@@ -87,7 +92,7 @@ func (w *work) put(ctx context.Context) error {
 	}
 	t, ok := w.plan.Next(w.head.NextFireAt.Add(-time.Second))
 	for ; ok && !t.After(w.upto); t, ok = w.plan.Next(t) {
-		if w.Clock.Now().Sub(t) > w.head.Misfire.Tolerance.Std() {
+		if w.Clock.Now().Sub(t.Add(w.slot())) > w.head.Misfire.Tolerance.Std() {
 			return job.ErrLost // this scan was slow: the time is late by now, and that is for the misfire policy
 		}
 		if err := w.putOne(ctx, t, lifecycle.Materialised, time.Time{}); err != nil {
@@ -133,7 +138,7 @@ func (w *work) compile(ctx context.Context) error {
 // its data interval begins, when that is not the time before.
 func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason, covers time.Time) error {
 	e := &job.Execution{Ref: w.head.Ref, Key: job.ScheduledKey(at), Revision: w.head.Revision, Epoch: w.head.Epoch, Status: job.Scheduled,
-		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: w.startOf(at), Reason: reason, Covers: covers,
+		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: at.Add(w.slot()), Slot: w.slot(), Reason: reason, Covers: covers,
 		FencingToken: w.RestoreEpoch << 32, Schema: job.Schema}
 	there, err := w.Executions.Put(ctx, e)
 	switch {
@@ -151,12 +156,6 @@ func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason, cove
 		w.sends = append(w.sends, there)
 	}
 	return nil
-}
-
-// startOf is when the execution of a scheduled time may begin: then, or later by
-// the job's jitter slot.
-func (w *work) startOf(at time.Time) time.Time {
-	return at.Add(schedule.Slot(w.head.Schedule.Jitter, w.head.Ref))
 }
 
 // advance moves the cursor over what was put and sent. A lost advance leaves
