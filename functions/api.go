@@ -10,7 +10,7 @@ import (
 
 // API is the handler of the function behind API Gateway.
 func API(i *Installation) HTTPHandler {
-	return Gateway(httpapi.New(i.Control, httpapi.Options{Identify: identify, Reconciler: i.Trigger, Backlogs: i.Trigger, Restorer: i.Restore, Version: i.Environment.Version,
+	return Gateway(httpapi.New(i.Control, httpapi.Options{Identify: identify, Reconciler: i.Trigger, Backlogs: i.Trigger, Restorer: i.Restore, Sweeper: i.Store, Version: i.Environment.Version,
 		Entropy: rand.Reader, Logger: i.Log}))
 }
 

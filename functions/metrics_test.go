@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/fault"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -114,6 +117,7 @@ func aDayOfTrouble(w *town) {
 	if _, err := w.Control.RunNow(t.Context(), control.RunRequest{Ref: job.Ref{Tenant: job.DefaultTenant, Job: "by-hand"}, Actor: "ada"}); err != nil {
 		t.Fatal(err)
 	}
+	w.sweepable(in(240 * time.Hour))
 	w.archiveStrange()
 	w.deadLetter("fast-io")
 	w.send(w.Queues.Names.DeadLetter("fast-io"), garbage)
@@ -155,6 +159,24 @@ func (w *town) archiveStrange() {
 		"timeline": events.NewListAttribute([]events.DynamoDBAttributeValue{events.NewStringAttribute("?")})}
 	if answer, err := handler(w.t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{EventID: "e", Change: events.DynamoDBStreamRecord{NewImage: image}}}}); err != nil || len(answer.BatchItemFailures) > 0 {
 		w.t.Fatal(answer, err)
+	}
+}
+
+// sweepable leaves a job to be purged, and one whose time moves with the database of
+// a build that is about to tick.
+func (w *town) sweepable(some job.Schedule) {
+	over := w.put(job.Definition{Job: "over", Schedule: some}, "count")
+	if _, err := w.Control.Delete(w.t.Context(), over, "ada", 0); err != nil {
+		w.t.Fatal(err)
+	}
+	w.Sweep.Kept = 0
+	w.put(job.Definition{Job: "in-berlin", Schedule: job.Schedule{Cron: "0 9 1 6 *", Zone: "Europe/Berlin"}}, "count")
+	archive, err := os.ReadFile(filepath.Join("..", "pkg", "schedule", "testdata", "zones", "before.zip"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if w.Sweep.Zones, err = schedule.OpenZones("9999a", archive); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -35,7 +35,7 @@ func Tick(i *Installation) func(ctx context.Context, payload json.RawMessage) (e
 		if !wanted {
 			return response, nil
 		}
-		_, err := i.Trigger.Tick(ctx)
+		_, err := i.Tick(ctx)
 		return response, err
 	}
 }

@@ -12,7 +12,9 @@ import (
 // granted with the mapping.
 
 func grantTick(i parts.Installation, role awsiam.IRole, d *Data, c *Core) {
-	parts.GrantTable(role, d.Control, "GetItem", "PutItem")
+	parts.GrantTable(role, d.Jobs, "GetItem", "Query", "Scan", "UpdateItem", "PutItem", "DeleteItem")
+	parts.GrantTable(role, d.Executions, "Query", "UpdateItem")
+	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "UpdateItem")
 	parts.GrantQueue(role, c.scans, "GetQueueUrl", "SendMessage")
 	parts.GrantQueue(role, c.ticks, "GetQueueUrl", "SendMessage")
 	i.GrantKey(role)
@@ -71,7 +73,7 @@ func grantArchive(i parts.Installation, role awsiam.IRole, d *Data) {
 }
 
 func grantAPI(i parts.Installation, role awsiam.IRole, d *Data) {
-	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "Scan", "UpdateItem")
+	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "Query", "Scan", "UpdateItem")
 	parts.GrantIndex(role, d.Jobs, store.IndexTenant)
 	parts.GrantIndex(role, d.Jobs, store.IndexDue)
 	parts.GrantTable(role, d.Executions, "GetItem", "BatchGetItem", "Query", "Scan", "UpdateItem")

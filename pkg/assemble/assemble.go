@@ -22,7 +22,9 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 	"github.com/belfry-scheduler/belfry/pkg/restore"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 	"github.com/belfry-scheduler/belfry/pkg/store"
+	"github.com/belfry-scheduler/belfry/pkg/sweep"
 	"github.com/belfry-scheduler/belfry/pkg/trigger"
 )
 
@@ -46,10 +48,11 @@ type Settings struct {
 	Shards       int    // of the first layout; zero = 256
 	RestoreEpoch int64  // raised by one after each restore from a backup
 	Pools        dispatch.Pools
-	Types        []string      // the job types that there are; empty = a job has none
-	Retention    time.Duration // how long ended executions are kept; zero = 30 days
-	Owner        string        // name of this worker; empty = a random one
-	Clock        Clock         // nil = the system's
+	Types        []string        // the job types that there are; empty = a job has none
+	Retention    time.Duration   // how long ended executions are kept; zero = 30 days
+	Owner        string          // name of this worker; empty = a random one
+	Clock        Clock           // nil = the system's
+	Zones        *schedule.Zones // nil = the embedded time zone database
 	Log          *slog.Logger
 	Meter        store.Meter
 	Metrics      *observe.Emitter // nil = off
@@ -68,6 +71,7 @@ type Belfry struct {
 	Trigger  *trigger.Service
 	Control  *control.Service
 	Restore  *restore.Service
+	Sweep    *sweep.Service
 }
 
 // New assembles the planes; it makes no call.
@@ -80,12 +84,33 @@ func New(c Clients, s Settings) *Belfry {
 	b.Dispatch = &dispatch.Service{Queue: b.Queues, RestoreEpoch: s.RestoreEpoch}
 	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Backfills: b.Store, Wakes: b.Store, Admission: b.Dispatch,
 		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
-		Metrics: s.Metrics, Tracer: s.Tracer}
+		Metrics: s.Metrics, Tracer: s.Tracer, Zones: s.Zones}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Backfills: b.Store, Filler: b.Trigger, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
-		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer}
+		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer, Zones: s.Zones}
 	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
 		Kept: b.Store.Retention(), Log: s.Log}
+	b.Sweep = &sweep.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, Zones: s.Zones, Kept: b.Store.Retention(), Log: s.Log, Metrics: s.Metrics}
 	return b
+}
+
+// Tick fans a minute out, as the trigger plane's Tick. The tick that did also
+// sweeps for some seconds; a sweep that fails is no fault of the tick.
+func (b *Belfry) Tick(ctx context.Context) (bool, error) {
+	won, err := b.Trigger.Tick(ctx)
+	if err != nil || !won {
+		return won, err
+	}
+	if err := b.Sweep.Step(ctx); err != nil {
+		b.log().ErrorContext(ctx, "the sweep was cut short; the next tick goes on", slog.Any("error", err))
+	}
+	return true, nil
+}
+
+func (b *Belfry) log() *slog.Logger {
+	if b.Settings.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return b.Settings.Log
 }
 
 // Execute makes the execution plane of one worker, which runs work.

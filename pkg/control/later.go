@@ -31,14 +31,14 @@ func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition,
 		}
 	}
 	anchor := anchorAfter(head, d, r.EffectiveAt)
-	then, err := schedule.Compile(d.Schedule, anchor)
+	then, err := s.Zones.Compile(d.Schedule, anchor)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
 	if err := schedule.FiresAfter(then, r.EffectiveAt); err != nil {
 		return PutResult{}, plan{}, err
 	}
-	first, err := schedule.Compile(head.Schedule, head.Anchor)
+	first, err := s.Zones.Compile(head.Schedule, head.Anchor)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
@@ -51,10 +51,10 @@ func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition,
 	kept := *old
 	kept.Number, kept.Epoch, kept.CreatedAt, kept.CreatedBy, kept.CarryUntil = next.Revision, next.Epoch, now, r.Actor, carryBound(head, now)
 	waiting := &job.Revision{Ref: r.Ref, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
-		TZDB: schedule.TZDBVersion(), CarryUntil: r.EffectiveAt}
+		TZDB: s.Zones.Version(), CarryUntil: r.EffectiveAt}
 	passOver(&next, head, now, lifecycle.JobEdited)
 	result := PutResult{Action: Updated, Head: &next}
-	result.Appear, result.Vanish = compareSchedules(head, schedule.Succession{First: first, Then: then, At: r.EffectiveAt}, next.State == job.Enabled, now)
+	result.Appear, result.Vanish = s.compareSchedules(head, schedule.Succession{First: first, Then: then, At: r.EffectiveAt}, next.State == job.Enabled, now)
 	return result, plan{next: next, revision: &kept, waiting: waiting, verb: "edit"}, nil
 }
 

@@ -143,7 +143,7 @@ func checkMatch(head *job.Head, ifMatch int) error {
 
 func (s *Service) create(r PutRequest, d job.Definition, tombstone *job.Head, now time.Time) (PutResult, plan, error) {
 	anchor := now.Truncate(time.Second)
-	compiled, err := schedule.Compile(d.Schedule, anchor)
+	compiled, err := s.Zones.Compile(d.Schedule, anchor)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
@@ -163,7 +163,7 @@ func (s *Service) create(r PutRequest, d job.Definition, tombstone *job.Head, no
 	}
 	next.Revision++
 	describe(&next, d, anchor)
-	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor, TZDB: schedule.TZDBVersion()}
+	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor, TZDB: s.Zones.Version()}
 	result := PutResult{Action: Created, Head: &next, Appear: compiled.Between(now, farFuture, compareTimes)}
 	return result, plan{next: next, revision: rev, verb: "create"}, nil
 }
@@ -186,7 +186,7 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 		return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
 	}
 	anchor := anchorAfter(head, d, now)
-	compiled, err := schedule.Compile(d.Schedule, anchor)
+	compiled, err := s.Zones.Compile(d.Schedule, anchor)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
@@ -208,10 +208,10 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	next.Revision++
 	describe(&next, d, anchor)
 	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
-		TZDB: schedule.TZDBVersion(), CarryUntil: carryBound(head, now)}
+		TZDB: s.Zones.Version(), CarryUntil: carryBound(head, now)}
 	passOver(&next, head, now, lifecycle.JobEdited)
 	result := PutResult{Action: Updated, Head: &next}
-	result.Appear, result.Vanish = compareSchedules(head, compiled, next.State == job.Enabled, now)
+	result.Appear, result.Vanish = s.compareSchedules(head, compiled, next.State == job.Enabled, now)
 	return result, plan{next: next, revision: rev, verb: "edit"}, nil
 }
 
@@ -267,9 +267,9 @@ type calendar interface {
 
 // compareSchedules tells which coming times an edit adds and removes, over the
 // span that both lists of coming times cover.
-func compareSchedules(head *job.Head, next calendar, enabled bool, now time.Time) (appear, vanish []time.Time) {
+func (s *Service) compareSchedules(head *job.Head, next calendar, enabled bool, now time.Time) (appear, vanish []time.Time) {
 	var before, after []time.Time
-	if old, err := schedule.Compile(head.Schedule, head.Anchor); err == nil && head.StateAt(now) == job.Enabled {
+	if old, err := s.Zones.Compile(head.Schedule, head.Anchor); err == nil && head.StateAt(now) == job.Enabled {
 		before = old.Between(now, farFuture, compareTimes)
 	}
 	if enabled {

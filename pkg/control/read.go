@@ -64,7 +64,7 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 	if view.Head.State != job.Enabled {
 		return nil, nil
 	}
-	compiled, err := schedule.Compile(view.Head.Schedule, view.Head.Anchor)
+	compiled, err := s.Zones.Compile(view.Head.Schedule, view.Head.Anchor)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 	if err != nil || waiting == nil || len(fires) == count {
 		return fires, err
 	}
-	then, err := schedule.Compile(waiting.Definition.Schedule, waiting.Anchor)
+	then, err := s.Zones.Compile(waiting.Definition.Schedule, waiting.Anchor)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (s *Service) GetExecution(ctx context.Context, ref job.Ref, key job.Key) (*
 // ListExecutions pages through executions, newest scheduled time first: of one
 // job, or of the whole tenant when no job is named. Times that have not come are
 // left out unless upcoming is set or a status asks for them. A deleted job keeps
-// its list; a job that was never made is not found.
+// its list until it is purged; a job that was never made is not found.
 func (s *Service) ListExecutions(ctx context.Context, q ExecutionQuery, upcoming bool) ([]job.Execution, string, error) {
 	now := s.Clock.Now()
 	if !upcoming && q.Before.IsZero() && !asksScheduled(q.Statuses) {
@@ -145,7 +145,7 @@ func (s *Service) ListExecutions(ctx context.Context, q ExecutionQuery, upcoming
 	found, next, err := s.Lists.ListExecutions(ctx, q)
 	if err == nil && len(found) == 0 && q.Cursor == "" {
 		head, headErr := s.Jobs.Head(ctx, q.Ref)
-		if headErr == nil && head == nil {
+		if headErr == nil && (head == nil || !head.PurgedAt.IsZero()) {
 			headErr = notFound(q.Ref)
 		}
 		err = headErr

@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 // Jobs is what the control plane needs of the stored definitions.
@@ -115,6 +116,7 @@ type Service struct {
 	Horizon      time.Duration   // how far ahead times are materialised
 	Retention    time.Duration   // how long ended executions are kept
 	Tracer       *observe.Tracer // nil: off
+	Zones        *schedule.Zones // nil: the embedded time zone database
 }
 
 func notFound(ref job.Ref) error {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
-	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 // plan is what a verb wants to do to the head that it read.
@@ -86,7 +85,7 @@ func (s *Service) closeGap(ctx context.Context, head *job.Head) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Executions.PutRange(ctx, schedule.GapRecord(head, rev, s.Clock.Now())); err != nil {
+	if err := s.Executions.PutRange(ctx, s.Zones.GapRecord(head, rev, s.Clock.Now())); err != nil {
 		return err
 	}
 	if err := s.Jobs.CloseGap(ctx, head); err != nil && !errors.Is(err, job.ErrLost) {

@@ -230,6 +230,7 @@ func (s *server) api(hosts []string) http.Handler {
 		Reconciler: s.planes.Trigger,
 		Backlogs:   s.planes.Trigger,
 		Restorer:   s.planes.Restore,
+		Sweeper:    s.planes.Store,
 		Ready:      s.backend.Ping,
 		Hosts:      hosts,
 		Version:    s.Version, Entropy: s.Entropy, Logger: s.Log,

@@ -53,6 +53,8 @@ type Options struct {
 	Restorer Restorer
 	// Backlogs answers GET /v1/shards. nil: it is refused as not built.
 	Backlogs Backlogs
+	// Sweeper answers GET /v1/sweeps. nil: it is refused as not built.
+	Sweeper Sweeper
 	// Ready says why the service cannot serve now; nil, or a nil error: it can.
 	Ready func(ctx context.Context) error
 	// Hosts are the host names, without port, under which the API may be called.
@@ -101,6 +103,7 @@ func New(svc *control.Service, options Options) http.Handler {
 	a.registerExecutions()
 	a.registerSchedule()
 	a.registerSystem()
+	a.registerSweeps()
 	a.registerDescription()
 	return a.shell()
 }

@@ -50,6 +50,8 @@ type Head struct {
 	SwitchAt   time.Time // a definition that waits takes over after this time; zero = none waits
 	SwitchedAt time.Time // up to when times are those of the revision before this one, although a switch-over has been made; zero = none
 
+	PurgedAt time.Time // when a DELETED job's definition was taken away; only what keeps its numbers is left. Zero = it was not
+
 	LostRevision int // highest revision that a restore lost and executions still name; zero = none
 
 	Schema int // of the build that wrote it last; higher than Schema: this build reads only

@@ -15,6 +15,9 @@ type HeadChange struct {
 	Verb     string
 	Actor    string
 	At       time.Time
+	// AtCursor also demands the cursor of Old, and that no plan and no gap stands in
+	// the head: for a change that is worked out from them.
+	AtCursor bool
 }
 
 // ClaimRequest is one attempt to take an execution.

@@ -133,10 +133,11 @@ func trouble() Section {
 			split(&Retries.Metric, Pool).called("retried")}},
 		{Title: "Workers lost", View: Lines, Width: 8, Series: []Series{split(&LeasesLost.Metric, Pool).called("leases lost"), own(&Takeovers.Metric, "taken over")}},
 		{Title: "Late starts", View: Lines, Width: 8, Series: []Series{own(&LateStarts.Metric, "more than 30 s late")}},
-		{Title: "Clocks off", View: Lines, Width: 6, Unit: "ms", Series: []Series{own(&ClockSkew.Metric, "most, of a scanner")}},
-		{Title: "Scans in trouble", View: Lines, Width: 6, Series: []Series{own(&ScansFailed.Metric, "failed"), own(&ScansRedelivered.Metric, "came again")}},
-		{Title: "Dead letters", View: Lines, Width: 6, Series: []Series{own(&Redriven.Metric, "taken up"), own(&DeadLettersKept.Metric, "kept")}},
-		{Title: "Archive", View: Lines, Width: 6, Series: []Series{own(&ArchiveUnread.Metric, "did not read")}},
+		{Title: "Clocks off", View: Lines, Width: 5, Unit: "ms", Series: []Series{own(&ClockSkew.Metric, "most, of a scanner")}},
+		{Title: "Scans in trouble", View: Lines, Width: 5, Series: []Series{own(&ScansFailed.Metric, "failed"), own(&ScansRedelivered.Metric, "came again")}},
+		{Title: "Dead letters", View: Lines, Width: 5, Series: []Series{own(&Redriven.Metric, "taken up"), own(&DeadLettersKept.Metric, "kept")}},
+		{Title: "Archive", View: Lines, Width: 4, Series: []Series{own(&ArchiveUnread.Metric, "did not read")}},
+		{Title: "Sweeps", View: Lines, Width: 5, Series: []Series{own(&TimesMoved.Metric, "times moved"), own(&JobsPurged.Metric, "purged")}},
 	}}
 }
 

@@ -57,6 +57,8 @@ var (
 	Overdue          = timer("overdue", fromScan, nil, "Maximum", "How far the most overdue job of a scan is behind; 0 when none is.")
 	ScansRedelivered = counter("scans_redelivered", fromScan, nil, "Scan messages that came more than once. Their queue keeps them no longer than it hides them, so these are few: "+
 		"SQS delivered twice, or the function was throttled. What is lost shows as scans_sent without scans_completed.")
+	TimesMoved  = counter("times_moved", fromTick, nil, "Jobs whose next time moved because a build with a newer time zone database began to tick. Zero while a sweep finds none.")
+	JobsPurged  = counter("jobs_purged", fromTick, nil, "Deleted jobs whose definition went, since nothing of their history is left. Told by the daily sweep.")
 	ClockSkew   = timer("clock_skew", fromScan, nil, "Maximum", "By how much a scanner's clock is off at least, by what AWS says of the time in its answers; 0 when nothing shows that it is.")
 	ScansFailed = counter("scans_failed", fromScan, nil, "Scans that did not go through, so that their message stays in the queue.")
 )
@@ -77,6 +79,7 @@ var Metrics = []*Metric{
 	&StartLag.Metric, &LateStarts.Metric, &ScheduleLag.Metric, &QueueWait.Metric, &RunDuration.Metric,
 	&Succeeded.Metric, &Failed.Metric, &Dead.Metric, &Canceled.Metric, &Missed.Metric, &Retries.Metric, &Takeovers.Metric, &LeasesLost.Metric,
 	&Ticks.Metric, &ScansSent.Metric, &ScansCompleted.Metric, &ScanDelay.Metric, &DueJobs.Metric, &LateJobs.Metric, &Overdue.Metric, &ScansRedelivered.Metric, &ScansFailed.Metric, &ClockSkew.Metric,
+	&TimesMoved.Metric, &JobsPurged.Metric,
 	&Redriven.Metric, &DeadLettersKept.Metric, &ArchiveUnread.Metric,
 }
 

@@ -114,7 +114,7 @@ func (w *World) tickEachMinute(ctx context.Context, i *incarnation) {
 		if (clock.System{}).Wait(ctx, at) != nil {
 			return
 		}
-		_, _ = i.planes.Trigger.Tick(ctx) // a failed tick is made good by the next
+		_, _ = i.planes.Tick(ctx) // a failed tick is made good by the next
 	}
 }
 
@@ -137,7 +137,7 @@ func (i *incarnation) consume(ctx context.Context, name string, most int, visibi
 
 func (w *World) tickMessages(ctx context.Context, i *incarnation) {
 	i.consume(ctx, queue.Names{}.Tick(), 1, 30*time.Second, func(q *queue.Queue, m queue.Received) {
-		if _, err := i.planes.Trigger.Tick(ctx); err == nil {
+		if _, err := i.planes.Tick(ctx); err == nil {
 			_ = q.Delete(ctx, m.Handle) // else it comes again: the guard sees through it
 		}
 	})

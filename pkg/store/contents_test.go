@@ -31,3 +31,11 @@ func equal(a, b []map[string]types.AttributeValue) bool {
 	}
 	return true
 }
+
+func textOf(v types.AttributeValue) string {
+	text, _ := v.(*types.AttributeValueMemberS)
+	if text == nil {
+		return ""
+	}
+	return text.Value
+}

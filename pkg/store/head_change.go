@@ -15,8 +15,8 @@ import (
 
 // ChangeHead is the write of every control verb, one transaction.
 //
-// Requires: the head is absent (create) or has the epoch that was read; the
-// revision's number is free.
+// Requires: the head is absent (create) or has the epoch that was read, and where
+// that is asked for its cursor and neither plan nor gap; the revision's number is free.
 // Writes: the head with its epoch raised, the revision if there is one, the
 // definition that waits if there is one, the audit entry. Update, not put: attributes of a newer build stay.
 // Loses when: another verb came first, or another transaction is under way.
@@ -34,6 +34,12 @@ func (s *Store) ChangeHead(ctx context.Context, c job.HeadChange) error {
 		condition = "#epoch = :old_epoch"
 		names["#epoch"] = "epoch"
 		values[":old_epoch"] = number(c.Old.Epoch)
+	}
+	if c.AtCursor && c.Old.NextFireAt.IsZero() {
+		condition += " AND attribute_not_exists(next_fire_at) AND attribute_not_exists(#plan) AND attribute_not_exists(gap)"
+	} else if c.AtCursor {
+		condition += " AND next_fire_at = :old_cursor AND attribute_not_exists(#plan) AND attribute_not_exists(gap)"
+		values[":old_cursor"] = seconds(c.Old.NextFireAt)
 	}
 	writes := []types.TransactWriteItem{{Update: &types.Update{TableName: aws.String(s.tables.Jobs), Key: key(c.New.Ref.String(), headKey),
 		UpdateExpression: aws.String(expression), ConditionExpression: aws.String(condition), ExpressionAttributeNames: names,

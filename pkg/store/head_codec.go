@@ -44,6 +44,7 @@ func encodeHead(h *job.Head, dueShard types.AttributeValue) headChange {
 	c.millis("stopped_at", h.StoppedAt)
 	c.seconds("switch_at", h.SwitchAt)
 	c.seconds("switched_at", h.SwitchedAt)
+	c.millis("purged_at", h.PurgedAt)
 	c.millis("created_at", h.CreatedAt)
 	c.millis("updated_at", h.UpdatedAt)
 	c.seconds("next_fire_at", h.NextFireAt)
@@ -62,7 +63,7 @@ func decodeHead(stored item) (*job.Head, error) {
 		RunsFrom: r.number("runs_from"), Anchor: r.seconds("anchor"), Pool: r.text("pool"), Type: r.text("type"), Target: r.text("target"), CreatedAt: r.millis("created_at"),
 		UpdatedAt: r.millis("updated_at"), ChangedBy: r.text("changed_by"), Reason: job.Reason(r.text("reason")),
 		NextFireAt: r.seconds("next_fire_at"), LastScheduled: r.seconds("last_scheduled"), SettledUpto: r.seconds("settled_upto"),
-		Advances: r.number("advances"), DueShard: r.text("due_shard"), LostRevision: int(r.number("lost_revision")), StoppedAt: r.millis("stopped_at"), SwitchAt: r.seconds("switch_at"), SwitchedAt: r.seconds("switched_at"), Suspend: int(r.number("suspend_after")), Schema: int(r.number("schema")),
+		Advances: r.number("advances"), DueShard: r.text("due_shard"), LostRevision: int(r.number("lost_revision")), StoppedAt: r.millis("stopped_at"), PurgedAt: r.millis("purged_at"), SwitchAt: r.seconds("switch_at"), SwitchedAt: r.seconds("switched_at"), Suspend: int(r.number("suspend_after")), Schema: int(r.number("schema")),
 	}
 	r.document("schedule", &h.Schedule)
 	r.document("misfire", &h.Misfire)

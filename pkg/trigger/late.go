@@ -194,7 +194,7 @@ func (w *work) closeGap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Executions.PutRange(ctx, schedule.GapRecord(w.head, rev, w.Clock.Now())); err != nil {
+	if err := w.Executions.PutRange(ctx, w.Zones.GapRecord(w.head, rev, w.Clock.Now())); err != nil {
 		return err
 	}
 	if err := w.Cursors.CloseGap(ctx, w.head); err != nil {

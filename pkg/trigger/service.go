@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 // Definitions is what the trigger plane reads of jobs.
@@ -131,6 +132,7 @@ type Service struct {
 	// Off is by how much this process's clock is off at least, as answers of AWS
 	// show; nil: the clock is trusted. See MaxOff.
 	Off     func() time.Duration
+	Zones   *schedule.Zones  // nil: the embedded time zone database
 	Log     *slog.Logger     // nil: silent
 	Metrics *observe.Emitter // nil: off
 	Tracer  *observe.Tracer  // nil: off

@@ -24,7 +24,7 @@ func (w *work) waiting(ctx context.Context) (*job.Revision, *schedule.Plan, erro
 	if rev == nil || !rev.CarryUntil.Equal(w.head.SwitchAt) {
 		return nil, nil, job.ErrLost
 	}
-	plan, err := schedule.Compile(rev.Definition.Schedule, rev.Anchor)
+	plan, err := w.Zones.Compile(rev.Definition.Schedule, rev.Anchor)
 	return rev, plan, err
 }
 

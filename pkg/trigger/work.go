@@ -118,7 +118,7 @@ func (w *work) compile(ctx context.Context) error {
 	if w.plan != nil {
 		return nil
 	}
-	plan, err := schedule.Compile(w.head.Schedule, w.head.Anchor)
+	plan, err := w.Zones.Compile(w.head.Schedule, w.head.Anchor)
 	if err == nil {
 		w.plan = plan
 		if !w.head.SwitchAt.IsZero() {

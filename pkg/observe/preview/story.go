@@ -77,7 +77,7 @@ var figures = map[string]figure{
 	"rate/failed": {level: .2, noise: .6}, "rate/dead": {outage: 1.6}, "rate/retries": {level: .5, noise: .5, outage: 14},
 	"scans_sent": {level: 16, whole: true}, "scans_completed": {level: 16, whole: true},
 	"ticks": {level: 1, whole: true}, "scan_delay": {level: 260, noise: .5}, "due_jobs": {level: 1840, noise: .08, whole: true},
-	"schedule_lag": {}, "overdue": {}, "late_jobs": {}, "late_starts": {}, "scans_failed": {}, "clock_skew": {}, "scans_redelivered": {},
+	"schedule_lag": {}, "overdue": {}, "late_jobs": {}, "late_starts": {}, "scans_failed": {}, "clock_skew": {}, "scans_redelivered": {}, "times_moved": {}, "jobs_purged": {},
 	"queue_wait/fast-io": {level: 60, noise: .3}, "queue_wait/external-api": {level: 140, noise: .3, outage: 2500}, "queue_wait/cpu-heavy": {level: 350, noise: .3},
 	"queue_wait/long-running":                    {level: 600, noise: .3},
 	"ApproximateNumberOfMessagesVisible/fast-io": {level: 14, noise: .6, whole: true}, "ApproximateNumberOfMessagesVisible/external-api": {level: 22, noise: .5, outage: 640, whole: true},
