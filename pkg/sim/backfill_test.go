@@ -273,25 +273,37 @@ func TestADeletedJobEndsItsBackfill(t *testing.T) {
 // under way at that moment.
 func TestACanceledBackfillMakesNoMore(t *testing.T) {
 	definition, _ := later()
-	onStage(t, definition, func(s *stage) {
-		b := s.queued(lastHour(s.ref))
-		slow := s.scanner(hooks{beforeSend: func() error {
-			_, err := s.planes().Control.CancelBackfill(s.Context(), s.ref, b.ID, "ada")
-			return err
-		}})
-		s.scan(slow)
-		s.wantRuns(s.workOff(), nil)
-		if now := s.reload(b); now.State != job.BackfillCanceled || now.EndedBy != "ada" {
-			t.Errorf("the backfill is %s by %q", now.State, now.EndedBy)
+	for says, place := range map[string]func(h *hooks, cancel func() error){
+		"before it puts them":  func(h *hooks, cancel func() error) { h.beforePut = cancel },
+		"before it sends them": func(h *hooks, cancel func() error) { h.beforeSend = cancel },
+	} {
+		t.Run(says, func(t *testing.T) { onStage(t, definition, func(s *stage) { s.cancelMeanwhile(place) }) })
+	}
+}
+
+func (s *stage) cancelMeanwhile(place func(h *hooks, cancel func() error)) {
+	b := s.queued(lastHour(s.ref))
+	var h hooks
+	canceled := false
+	place(&h, func() error {
+		if canceled {
+			return nil
 		}
-		for _, at := range sixTimes {
-			clock, _ := time.Parse("15:04", at)
-			s.status(newYear.Add(-24*time.Hour).Add(time.Duration(clock.Hour())*time.Hour+time.Duration(clock.Minute())*time.Minute), job.Canceled)
-		}
-		again := s.backfill(lastHour(s.ref))
-		s.wantRuns(s.workOff(), sixTimes)
-		s.wantDone(again, 6, 0)
+		canceled = true
+		_, err := s.planes().Control.CancelBackfill(s.Context(), s.ref, b.ID, "ada")
+		return err
 	})
+	s.scan(s.scanner(h))
+	s.wantRuns(s.workOff(), nil)
+	if now := s.reload(b); now.State != job.BackfillCanceled || now.EndedBy != "ada" {
+		s.Errorf("the backfill is %s by %q", now.State, now.EndedBy)
+	}
+	for i := range sixTimes {
+		s.status(newYear.Add(-time.Hour).Add(time.Duration(i)*10*time.Minute), job.Canceled)
+	}
+	again := s.backfill(lastHour(s.ref))
+	s.wantRuns(s.workOff(), sixTimes)
+	s.wantDone(again, 6, 0)
 }
 
 // A backfill of a job that is paused waits for it, and costs no write meanwhile.

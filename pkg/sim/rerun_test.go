@@ -190,3 +190,44 @@ func TestARerunIsTheSameActionUnderAHigherToken(t *testing.T) {
 		}
 	})
 }
+
+// A pause holds for what a rerun has made and nothing has begun, as it does for
+// scheduled times; the rerun goes on with the job.
+func TestAPauseHoldsForARerun(t *testing.T) {
+	definition, _ := later()
+	onStage(t, definition, func(s *stage) {
+		s.wantRuns(func() []ran { s.backfill(lastHour(s.ref)); return s.workOff() }(), sixTimes)
+		again := lastHour(s.ref)
+		again.Rerun = true
+		b := s.backfill(again)
+		time.Sleep(time.Second)
+		_, err := s.planes().Control.Pause(s.Context(), s.ref, "test")
+		s.must(err)
+		s.wantRuns(s.workOff(), nil)
+		_, err = s.planes().Control.Resume(s.Context(), s.ref, "test", "")
+		s.must(err)
+		s.wantRuns(s.workOff(), sixTimes)
+		s.wantDone(b, 6, 0)
+	})
+}
+
+// A queue that loses messages costs a backfill a quarter of an hour.
+func TestABackfillMakesLostMessagesGood(t *testing.T) {
+	definition, _ := later()
+	onStage(t, definition, func(s *stage) {
+		b := s.backfill(lastHour(s.ref))
+		for {
+			message, ok := s.poll(work, time.Second)
+			if !ok {
+				break
+			}
+			s.drop(message)
+		}
+		for range 20 {
+			time.Sleep(time.Minute)
+			s.scan(s.planes().Trigger)
+		}
+		s.wantRuns(s.workOff(), sixTimes)
+		s.wantDone(b, 6, 0)
+	})
+}
