@@ -47,11 +47,20 @@ func (o *operator) definition() job.Definition {
 		Description: fmt.Sprint("edit ", o.edits), Retry: job.Retry{MaxAttempts: 20, MaxLost: 20}}
 }
 
-// ended closes the current life at the verb's effective_at.
+// ended closes the lives at the verb's effective_at; those that were to begin
+// later never do.
 func (o *operator) ended(head *job.Head) {
-	if n := len(o.lives); n > 0 && o.lives[n-1].to.IsZero() {
-		o.lives[n-1].to = head.UpdatedAt
+	kept := o.lives[:0]
+	for _, l := range o.lives {
+		if !l.from.Before(head.UpdatedAt) {
+			continue
+		}
+		if l.to.IsZero() || l.to.After(head.UpdatedAt) {
+			l.to = head.UpdatedAt
+		}
+		kept = append(kept, l)
 	}
+	o.lives = kept
 }
 
 func (o *operator) began(head *job.Head) {
@@ -68,7 +77,7 @@ func (o *operator) began(head *job.Head) {
 func (o *operator) step() {
 	service := o.w.Control.Control
 	ctx := o.t.Context()
-	switch verb := o.r.IntN(6); {
+	switch verb := o.r.IntN(7); {
 	case verb == 0 && o.paused.IsZero():
 		head, err := service.Pause(ctx, o.ref, "test")
 		o.must(err)
@@ -84,7 +93,10 @@ func (o *operator) step() {
 		o.must(err)
 	case !o.paused.IsZero():
 		o.checkStill()
-		head, err := service.Resume(ctx, o.ref, "test", "")
+		before, err := o.w.Control.Store.Head(ctx, o.ref)
+		o.must(err)
+		how := []job.OnResume{job.ResumeFromNow, job.ResumeCatchUp}[o.r.IntN(2)]
+		head, err := service.Resume(ctx, o.ref, "test", how)
 		if job.CodeOf(err) == job.CodeNotFound {
 			var result control.PutResult
 			result, err = service.Put(ctx, control.PutRequest{Ref: o.ref, Definition: o.definition(), Actor: "test"})
@@ -92,13 +104,52 @@ func (o *operator) step() {
 		}
 		o.must(err)
 		o.began(head)
+		if how == job.ResumeCatchUp && before.State == job.Paused {
+			o.lives[len(o.lives)-1].from = before.StoppedAt
+		}
+		if !head.SwitchAt.IsZero() { // what waits outlives a pause
+			o.waits(head.SwitchAt, head.Revision+1)
+		}
+	case verb == 3:
+		o.editLater()
 	default:
 		result, err := service.Put(ctx, control.PutRequest{Ref: o.ref, Definition: o.definition(), Actor: "test"})
+		if job.CodeOf(err) == job.CodeStateConflict {
+			return // a switch-over has been made and has not come yet
+		}
 		o.must(err)
 		o.ended(result.Head)
 		o.began(result.Head)
 		o.checkEdit(result.Head, time.Now())
 	}
+}
+
+// editLater lets a definition wait for up to ten minutes.
+func (o *operator) editLater() {
+	at := time.Now().Truncate(time.Second).Add(time.Duration(10+o.r.IntN(600)) * time.Second)
+	d := o.definition()
+	result, err := o.w.Control.Control.Put(o.t.Context(), control.PutRequest{Ref: o.ref, Definition: d, Actor: "test", EffectiveAt: at})
+	if job.CodeOf(err) == job.CodeStateConflict {
+		return
+	}
+	o.must(err)
+	o.ended(result.Head)
+	o.began(result.Head)
+	o.waits(at, result.Head.Revision+1)
+}
+
+// waits lets the last life be followed by that of the definition that waits.
+func (o *operator) waits(at time.Time, revision int) {
+	last := &o.lives[len(o.lives)-1]
+	if at.Before(last.from) {
+		at = last.from
+	}
+	last.to = at
+	waiting, err := o.w.Control.Store.Waiting(o.t.Context(), o.ref)
+	o.must(err)
+	plan, err := schedule.Compile(waiting.Definition.Schedule, waiting.Anchor)
+	o.must(err)
+	o.lives = append(o.lives, life{plan: plan, revision: revision, from: at})
 }
 
 func (o *operator) must(err error) {
@@ -160,8 +211,8 @@ func (o *operator) verify(upto time.Time) {
 				covered = covered || !at.Before(r.From) && !at.After(r.To)
 			}
 			switch {
-			case e != nil && (lifecycle.Terminal(e.Status) || e.Status == job.Withdrawn):
-			case covered && (e == nil || e.Attempt == 0):
+			case e != nil && (lifecycle.Terminal(e.Status) || e.Status == job.Withdrawn && !l.to.IsZero()):
+			case covered && (e == nil || e.Attempt == 0): // also what a pause had withdrawn and a later resume left to the misfire policy
 			case e != nil && e.Attempt == 0 && o.superseded(head, e):
 			default:
 				o.t.Errorf("%s of revision %d has no disposition: %+v", at, l.revision, e)

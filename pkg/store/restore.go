@@ -13,13 +13,15 @@ import (
 )
 
 // EveryHead pages through the heads of all tenants by a scan of the jobs table,
-// half a read unit for 4 KB: for the repair after a restore alone.
+// half a read unit for 4 KB: for the repair after a restore alone. A head that does
+// not decode is left out: written as a whole it would lose what this build cannot
+// read, and its job is broken either way.
 func (s *Store) EveryHead(ctx context.Context, start string, limit int) (heads []*job.Head, next string, err error) {
 	next, err = s.scan(ctx, "every head", &dynamodb.ScanInput{TableName: aws.String(s.tables.Jobs), FilterExpression: aws.String("sk = :head"),
 		ExpressionAttributeValues: item{":head": text(headKey)}}, start, limit, func(stored item) error {
-		head, err := decodeHead(stored)
-		_ = err // what does not decode is lifted like the others; its schedule disables that job alone
-		heads = append(heads, head)
+		if head, err := decodeHead(stored); err == nil {
+			heads = append(heads, head)
+		}
 		return nil
 	})
 	return heads, next, err
