@@ -12,12 +12,17 @@ const (
 	RestoreDone       RestorePhase = "done"
 )
 
+// PlaceDone says that a part of a table was walked through.
+const PlaceDone = "done"
+
 // RestoreProgress is the one record of the repair of one restore epoch. Until
 // its phase is RestoreDone nothing becomes due and no verb is taken.
 type RestoreProgress struct {
 	Phase RestorePhase
-	Step  int64  // raised by each write of it
-	Start string // place of the next page in the phase's table; empty = its beginning
+	Step  int64 // raised by each write of it
+	// Places are where the next page of each part of the phase's table begins: empty
+	// = its beginning, PlaceDone = the part is done. None yet: the phase begins.
+	Places []string
 
 	Executions int // read
 	Rearmed    int // executions that will run: made valid again and given a wake-up
@@ -49,4 +54,11 @@ type Reconciled struct {
 	Scanned int    // executions looked at
 	Sent    int    // messages sent again
 	Next    string // where the next call goes on; empty = all was looked through
+}
+
+// Part is a place in one of the parts into which a table is cut, so that several
+// can be walked through at a time.
+type Part struct {
+	Number, Of int
+	Start      string // where the next page begins; empty = the part's beginning
 }

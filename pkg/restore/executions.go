@@ -13,34 +13,34 @@ import (
 )
 
 // rearmPage judges one page of the executions and carries the judgements out.
-func (s *Service) rearmPage(ctx context.Context, start, actor string, p *job.RestoreProgress) (string, error) {
-	found, next, err := s.Executions.EveryExecution(ctx, start, page)
+func (s *Service) rearmPage(ctx context.Context, p job.Part, actor string) (next string, did counts, err error) {
+	found, next, err := s.Executions.EveryExecution(ctx, p, page)
 	if err != nil {
-		return "", err
+		return "", did, err
 	}
 	lives, err := s.livesOf(ctx, found)
 	if err != nil {
-		return "", err
+		return "", did, err
 	}
 	var mu sync.Mutex
 	now := s.Clock.Now()
 	err = each(len(found), func(i int) error {
-		did, err := s.repair(ctx, found[i], lives[found[i].Ref], actor, now)
+		act, err := s.repair(ctx, found[i], lives[found[i].Ref], actor, now)
 		mu.Lock()
 		defer mu.Unlock()
-		switch did {
+		switch act {
 		case rearm:
-			p.Rearmed++
+			did.rearmed++
 		case withdraw:
-			p.Withdrawn++
+			did.withdrawn++
 		case giveUp:
-			p.GivenUp++
+			did.givenUp++
 		case leave:
 		}
 		return err
 	})
-	p.Executions += len(found)
-	return next, err
+	did.executions = len(found)
+	return next, did, err
 }
 
 // repair settles one execution. One that has changed meanwhile was repaired by
@@ -105,6 +105,9 @@ func (s *Service) livesOf(ctx context.Context, found []*job.Execution) (map[job.
 		if err != nil {
 			s.log().Warn("the schedule of a restored job cannot be evaluated", slog.String("job", head.Ref.String()), slog.Any("error", err))
 			plan = nil
+		}
+		if plan != nil && !head.SwitchAt.IsZero() {
+			plan = plan.Upto(head.SwitchAt) // what follows the switch-over is made by the cursor
 		}
 		lives[head.Ref] = life{head, plan}
 	}

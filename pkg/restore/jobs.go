@@ -15,10 +15,10 @@ import (
 const verb = "restore"
 
 // liftPage lifts one page of heads.
-func (s *Service) liftPage(ctx context.Context, start, actor string, p *job.RestoreProgress) (string, error) {
-	heads, next, err := s.Jobs.EveryHead(ctx, start, page)
+func (s *Service) liftPage(ctx context.Context, p job.Part, actor string) (next string, did counts, err error) {
+	heads, next, err := s.Jobs.EveryHead(ctx, p, page)
 	if err != nil {
-		return "", err
+		return "", did, err
 	}
 	var mu sync.Mutex
 	err = each(len(heads), func(i int) error {
@@ -31,14 +31,14 @@ func (s *Service) liftPage(ctx context.Context, start, actor string, p *job.Rest
 		case err != nil:
 			return err
 		}
-		p.Lifted++
+		did.lifted++
 		if setBack {
-			p.SetBack++
+			did.setBack++
 		}
 		return nil
 	})
-	p.Jobs += len(heads)
-	return next, err
+	did.jobs = len(heads)
+	return next, did, err
 }
 
 // errLifted says that a head was lifted before.
@@ -88,23 +88,39 @@ func (s *Service) skipLost(ctx context.Context, head, next *job.Head, actor stri
 	return &again, nil
 }
 
+const (
+	// certain is for how long an execution is there in any case: the shortest
+	// retention that an installation may have.
+	certain = 24 * time.Hour
+	// untidy is how much later than said the table may remove what has expired, and
+	// in no particular order.
+	untidy = 72 * time.Hour
+)
+
 // setBack moves the cursor of a head that has run ahead of its executions, which
 // happens when the tables were restored to other instants than the documented
 // ones: the last time that it went over must have left an execution or a record.
-// Times before the last verb have their dispositions from that.
+// Times before the last verb or switch-over have their dispositions from that.
 func (s *Service) setBack(ctx context.Context, head, next *job.Head) (bool, error) {
-	last := head.LastScheduled
+	last, floor := head.LastScheduled, later(head.UpdatedAt, head.SwitchedAt)
 	enabled := head.State == job.Enabled || head.State == job.Completed
-	if !enabled || head.Plan != nil || head.Gap != nil || !last.After(head.UpdatedAt) || !last.After(s.Clock.Now().Add(-s.Kept)) {
+	if !enabled || head.Plan != nil || head.Gap != nil || !last.After(floor) || !last.After(s.Clock.Now().Add(untidy-s.Kept)) {
 		return false, nil
 	}
 	plan, err := schedule.Compile(head.Schedule, head.Anchor)
 	if err != nil {
 		return false, nil //nolint:nilerr // the scan disables this job with its reason
 	}
-	reached, err := s.reached(ctx, head.Ref, last, head.UpdatedAt)
+	reached, err := s.reached(ctx, head.Ref, last, floor)
 	if err != nil || !reached.Before(last) {
 		return false, err
+	}
+	// With nothing older either they may all have expired under a shorter retention.
+	if reached.Equal(floor) && !last.After(s.Clock.Now().Add(-certain)) {
+		return false, nil
+	}
+	if !head.SwitchAt.IsZero() {
+		plan = plan.Upto(head.SwitchAt)
 	}
 	cursor, ok := plan.Next(reached)
 	if !ok || !head.NextFireAt.IsZero() && !cursor.Before(head.NextFireAt) {
@@ -113,7 +129,7 @@ func (s *Service) setBack(ctx context.Context, head, next *job.Head) (bool, erro
 	s.log().Warn("cursor set back: it stood ahead of the restored executions", slog.String("job", head.Ref.String()),
 		slog.Time("from", head.NextFireAt), slog.Time("to", cursor))
 	next.State, next.NextFireAt, next.LastScheduled = job.Enabled, cursor, time.Time{}
-	if reached.After(head.UpdatedAt) {
+	if reached.After(floor) {
 		next.LastScheduled = reached
 	}
 	return true, nil

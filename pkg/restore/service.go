@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,8 +26,8 @@ type Progress interface {
 
 // Jobs is what the repair does to jobs.
 type Jobs interface {
-	// EveryHead pages through the heads of all tenants. The last page's next is empty.
-	EveryHead(ctx context.Context, start string, limit int) (heads []*job.Head, next string, err error)
+	// EveryHead pages through a part of the heads of all tenants. The last page's next is empty.
+	EveryHead(ctx context.Context, p job.Part, limit int) (heads []*job.Head, next string, err error)
 	// Heads reads many heads; unknown jobs are left out.
 	Heads(ctx context.Context, refs []job.Ref) ([]*job.Head, error)
 	// Revision reads one immutable revision; nil when it is absent.
@@ -37,8 +40,8 @@ type Jobs interface {
 
 // Executions is what the repair does to executions.
 type Executions interface {
-	// EveryExecution pages through all executions of all jobs, strongly.
-	EveryExecution(ctx context.Context, start string, limit int) (found []*job.Execution, next string, err error)
+	// EveryExecution pages through a part of all executions of all jobs, strongly.
+	EveryExecution(ctx context.Context, p job.Part, limit int) (found []*job.Execution, next string, err error)
 	// Execution reads one execution strongly; nil when it is absent.
 	Execution(ctx context.Context, ref job.Ref, k job.Key) (*job.Execution, error)
 	// ListExecutions pages through the executions of one job, newest first.
@@ -67,8 +70,10 @@ type Service struct {
 }
 
 const (
-	// page is how many items one query reads.
-	page = 250
+	// page is how many items one query reads: the megabyte that it may, mostly.
+	page = 1000
+	// parts are how many parts of a table are walked through at a time.
+	parts = 8
 	// parallel is how many items are worked on at a time.
 	parallel = 16
 	// stepFor bounds one step: it must end within the API's time.
@@ -89,7 +94,7 @@ func (s *Service) Step(ctx context.Context, actor string) (job.RestoreProgress, 
 		return seen, err
 	}
 	for seen.Phase != job.RestoreDone {
-		next, err := s.onePage(ctx, seen, actor)
+		next, err := s.round(ctx, seen, actor)
 		if err != nil {
 			return seen, err
 		}
@@ -109,26 +114,68 @@ func (s *Service) Step(ctx context.Context, actor string) (job.RestoreProgress, 
 	return seen, nil
 }
 
-// onePage repairs the page that seen stands at.
-func (s *Service) onePage(ctx context.Context, seen job.RestoreProgress, actor string) (job.RestoreProgress, error) {
+// round repairs the next page of every part of the table that seen stands in.
+func (s *Service) round(ctx context.Context, seen job.RestoreProgress, actor string) (job.RestoreProgress, error) {
 	next := seen
 	next.Step++
-	var err error
-	if seen.Phase == job.RestoreJobs {
-		next.Start, err = s.liftPage(ctx, seen.Start, actor, &next)
-		if err == nil && next.Start == "" {
-			next.Phase, next.DoneAt = job.RestoreDone, s.Clock.Now()
-		}
-		return next, err
-	}
-	if seen.Phase == "" {
+	if next.Phase == "" {
 		next.Phase, next.BegunAt = job.RestoreExecutions, s.Clock.Now()
 	}
-	next.Start, err = s.rearmPage(ctx, seen.Start, actor, &next)
-	if err == nil && next.Start == "" {
-		next.Phase = job.RestoreJobs
+	next.Places = slices.Clone(seen.Places)
+	if len(next.Places) == 0 {
+		next.Places = make([]string, parts)
+	}
+	var mu sync.Mutex
+	open := atomic.Int32{}
+	err := each(len(next.Places), func(part int) error {
+		place := next.Places[part]
+		if place == job.PlaceDone {
+			return nil
+		}
+		var did counts
+		var err error
+		if next.Phase == job.RestoreJobs {
+			place, did, err = s.liftPage(ctx, job.Part{Number: part, Of: len(next.Places), Start: place}, actor)
+		} else {
+			place, did, err = s.rearmPage(ctx, job.Part{Number: part, Of: len(next.Places), Start: place}, actor)
+		}
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		did.addTo(&next)
+		if next.Places[part] = place; place == "" {
+			next.Places[part] = job.PlaceDone
+		} else {
+			open.Add(1)
+		}
+		return nil
+	})
+	if err == nil && open.Load() == 0 {
+		next.Places = nil
+		if next.Phase == job.RestoreJobs {
+			next.Phase, next.DoneAt = job.RestoreDone, s.Clock.Now()
+		} else {
+			next.Phase = job.RestoreJobs
+		}
 	}
 	return next, err
+}
+
+// counts are what one page came to.
+type counts struct {
+	executions, rearmed, withdrawn, givenUp, jobs, lifted, setBack int
+}
+
+func (c counts) addTo(p *job.RestoreProgress) {
+	p.Executions += c.executions
+	p.Rearmed += c.rearmed
+	p.Withdrawn += c.withdrawn
+	p.GivenUp += c.givenUp
+	p.Jobs += c.jobs
+	p.Lifted += c.lifted
+	p.SetBack += c.setBack
 }
 
 // each runs do for 0 … n-1, several at a time, and returns the first error.

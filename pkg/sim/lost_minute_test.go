@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -125,7 +126,7 @@ func (x lostMinute) play(t *testing.T) {
 		if x.did != nil && !x.did(did) {
 			s.Errorf("the repair did %+v", did)
 		}
-		if again := repair(s.T, s.w); again != did {
+		if again := repair(s.T, s.w); !reflect.DeepEqual(again, did) {
 			s.Errorf("the repair repeated did %+v, first %+v", again, did)
 		}
 		s.forget("RESTORE#1")

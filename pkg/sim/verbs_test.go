@@ -104,7 +104,7 @@ func (o *operator) step() {
 		}
 		o.must(err)
 		o.began(head)
-		if how == job.ResumeCatchUp && before.State == job.Paused {
+		if how == job.ResumeCatchUp && before != nil && before.State == job.Paused {
 			o.lives[len(o.lives)-1].from = before.StoppedAt
 		}
 		if !head.SwitchAt.IsZero() { // what waits outlives a pause

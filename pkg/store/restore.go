@@ -16,9 +16,9 @@ import (
 // half a read unit for 4 KB: for the repair after a restore alone. A head that does
 // not decode is left out: written as a whole it would lose what this build cannot
 // read, and its job is broken either way.
-func (s *Store) EveryHead(ctx context.Context, start string, limit int) (heads []*job.Head, next string, err error) {
+func (s *Store) EveryHead(ctx context.Context, p job.Part, limit int) (heads []*job.Head, next string, err error) {
 	next, err = s.scan(ctx, "every head", &dynamodb.ScanInput{TableName: aws.String(s.tables.Jobs), FilterExpression: aws.String("sk = :head"),
-		ExpressionAttributeValues: item{":head": text(headKey)}}, start, limit, func(stored item) error {
+		ExpressionAttributeValues: item{":head": text(headKey)}}, p, limit, func(stored item) error {
 		if head, err := decodeHead(stored); err == nil {
 			heads = append(heads, head)
 		}
@@ -29,9 +29,9 @@ func (s *Store) EveryHead(ctx context.Context, start string, limit int) (heads [
 
 // EveryExecution pages through all executions and records of ranges by a strong
 // scan of their table: for the repair after a restore alone.
-func (s *Store) EveryExecution(ctx context.Context, start string, limit int) (found []*job.Execution, next string, err error) {
+func (s *Store) EveryExecution(ctx context.Context, p job.Part, limit int) (found []*job.Execution, next string, err error) {
 	next, err = s.scan(ctx, "every execution", &dynamodb.ScanInput{TableName: aws.String(s.tables.Executions), ConsistentRead: aws.Bool(true)},
-		start, limit, func(stored item) error {
+		p, limit, func(stored item) error {
 			e, err := decodeExecution(stored)
 			if e != nil {
 				found = append(found, e)
@@ -41,11 +41,12 @@ func (s *Store) EveryExecution(ctx context.Context, start string, limit int) (fo
 	return found, next, err
 }
 
-func (s *Store) scan(ctx context.Context, operation string, input *dynamodb.ScanInput, start string, limit int, each func(item) error) (string, error) {
-	from, err := decodeStart(start)
+func (s *Store) scan(ctx context.Context, operation string, input *dynamodb.ScanInput, p job.Part, limit int, each func(item) error) (string, error) {
+	from, err := decodeStart(p.Start)
 	if err != nil {
 		return "", err
 	}
+	input.Segment, input.TotalSegments = aws.Int32(int32(p.Number)), aws.Int32(int32(p.Of))
 	input.ExclusiveStartKey, input.Limit, input.ReturnConsumedCapacity = from, aws.Int32(int32(limit)), s.capacity()
 	out, err := s.db.Scan(ctx, input)
 	if err != nil {

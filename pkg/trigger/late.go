@@ -170,12 +170,18 @@ func (w *work) covers(ctx context.Context, first time.Time) (time.Time, error) {
 	return before, nil
 }
 
+// errStandsStill says that a stored decision ends before the cursor it was made at.
+var errStandsStill = errors.New("a misfire decision that does not move the cursor")
+
 // advanceOver moves the cursor past a plan that was carried out and readies
 // the work for what follows it.
 func (w *work) advanceOver(ctx context.Context, to time.Time) error {
 	next, ok := w.plan.Next(to)
 	if !ok {
 		next = w.head.AfterSwitch()
+	}
+	if !next.IsZero() && !next.After(w.head.NextFireAt) {
+		return errStandsStill // or this scan would decide about the same times for ever
 	}
 	if err := w.Cursors.Advance(ctx, job.Advance{Head: w.head, Next: next, Last: to, Planned: true}); err != nil {
 		return err
