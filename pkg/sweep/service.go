@@ -25,8 +25,8 @@ type Progress interface {
 
 // Jobs is what a sweep does to jobs.
 type Jobs interface {
-	// EveryHead pages through the heads of all tenants. The last page's next is empty.
-	EveryHead(ctx context.Context, start string, limit int) (heads []*job.Head, next string, err error)
+	// EveryHead pages through a part of the heads of all tenants. The last page's next is empty.
+	EveryHead(ctx context.Context, p job.Part, limit int) (heads []*job.Head, next string, err error)
 	// Revision reads one immutable revision; nil when it is absent.
 	Revision(ctx context.Context, ref job.Ref, number int) (*job.Revision, error)
 	// ChangeHead compares and sets the head in one transaction; job.ErrLost when it changed.
@@ -130,7 +130,7 @@ func (s *Service) carryOut(ctx context.Context, task task, next *job.Sweeps, now
 	case nothing, note:
 		return 0, nil
 	}
-	heads, place, err := s.Jobs.EveryHead(ctx, walk.Start, page)
+	heads, place, err := s.Jobs.EveryHead(ctx, job.Part{Of: 1, Start: walk.Start}, page)
 	if err != nil {
 		return 0, err
 	}
