@@ -28,9 +28,9 @@ type devProcess struct {
 }
 
 // startDev starts the program on a data folder and returns once it is ready.
-func startDev(t *testing.T, data string) *devProcess {
+func startDev(t *testing.T, data string, args ...string) *devProcess {
 	t.Helper()
-	p := &devProcess{Cmd: exec.Command(binary, "dev", "--data", data, "--listen", "127.0.0.1:0", "--aws-listen", "127.0.0.1:0", "--log-level", "warn")}
+	p := &devProcess{Cmd: exec.Command(binary, append([]string{"dev", "--data", data, "--listen", "127.0.0.1:0", "--aws-listen", "127.0.0.1:0", "--log-level", "warn"}, args...)...)}
 	p.Cmd.Stderr = &p.stderr
 	out, err := p.StdoutPipe()
 	if err != nil {

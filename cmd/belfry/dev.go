@@ -19,7 +19,7 @@ import (
 func (a *app) devCommand() *cobra.Command {
 	var o dev.Options
 	var files []string
-	var level, traces string
+	var level, traces, pools string
 	c := &cobra.Command{Use: "dev", Short: "Run all of Belfry in this process, with no account and no Docker",
 		Long: `Run all of Belfry in this process: the API, the tick (once a minute, as in a
 deployment), scanners, workers and a local AWS endpoint that keeps everything in
@@ -32,6 +32,11 @@ to any credentials and in any region:
   export AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
   aws dynamodb scan --table-name belfry-executions --endpoint-url http://127.0.0.1:8421
 
+Pools, and the longest timeout of a job in each, are those of a deployment: the
+ones that ship, or those of the file that --pools names, which is the file that
+pools_file names in the settings of the stacks (infra/pools.yaml has every key).
+Workers of this process serve all of them, and there are 16 shards, not 256.
+
 Webhook calls are signed with BELFRY_WEBHOOK_SECRET, or else with a secret that is
 made once and kept in the folder of --data, in the file webhook-secret.
 
@@ -40,17 +45,21 @@ OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and so on).
 
 Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 10 s. A second Ctrl-C ends it at once; what was cut off runs again after a start.`,
-		Example: "  belfry dev\n  belfry dev --apply examples/jobs.yaml\n  belfry dev --data /tmp/belfry --listen 127.0.0.1:0 --aws-listen 127.0.0.1:0", Args: upTo(0)}
+		Example: "  belfry dev\n  belfry dev --apply examples/jobs.yaml\n  belfry dev --pools infra/pools.yaml\n  belfry dev --data /tmp/belfry --listen 127.0.0.1:0 --aws-listen 127.0.0.1:0", Args: upTo(0)}
 	c.Flags().StringVar(&o.Data, "data", ".belfry", "folder that keeps everything")
 	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8420", "address of the API; port 0 takes a free one")
 	c.Flags().StringVar(&o.AWSListen, "aws-listen", "127.0.0.1:8421", "address of the local AWS endpoint; port 0 takes a free one")
 	c.Flags().StringArrayVar(&files, "apply", nil, "job file to apply once it serves (repeatable)")
+	c.Flags().StringVar(&pools, "pools", "", "file of pools, as a deployment reads it, or - for stdin (default the pools that ship)")
 	c.Flags().StringSliceVar(&o.Types, "types", nil, "types that a job may have, joined by commas (up to 20)")
 	c.Flags().StringVar(&traces, "traces", "", "OTLP endpoint that takes traces, such as http://127.0.0.1:4318 (default $OTEL_EXPORTER_OTLP_ENDPOINT, then none)")
 	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		log, err := a.logger(level)
 		if err != nil {
+			return err
+		}
+		if o.Pools, err = a.readPools(c, pools); err != nil {
 			return err
 		}
 		if o.Traces, err = a.devTraces(c.Context(), traces, log); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
+	"github.com/belfry-scheduler/belfry/pkg/dispatch/poolfile"
 )
 
 // Lookup answers what the context says about a key; false when nothing.
@@ -75,23 +76,13 @@ func parse(document []byte, context Lookup) (Settings, error) {
 	return s, nil
 }
 
-// readPools reads a file {pools: [...]} as the runtime will.
+// readPools reads a file of pools, as `belfry dev` does and the runtime will.
 func readPools(files fs.FS, name string) (dispatch.Pools, error) {
 	document, err := fs.ReadFile(files, name)
 	if err != nil {
 		return nil, fmt.Errorf("read the pools: %w", err)
 	}
-	var file struct {
-		Pools any `yaml:"pools"`
-	}
-	if err := yaml.UnmarshalWithOptions(document, &file, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: not a file of pools:\n%w", name, err)
-	}
-	list, err := json.Marshal(file.Pools)
-	if err != nil {
-		return nil, fmt.Errorf("%s: not a file of pools: %w", name, err)
-	}
-	pools, err := dispatch.ReadPools(list)
+	pools, err := poolfile.Read(document)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

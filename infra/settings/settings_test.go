@@ -184,7 +184,7 @@ func TestTheSettingsAreDocumented(t *testing.T) {
 			t.Errorf("%s has no meaning", k.Path)
 		}
 	}
-	b.WriteString("\nPools are a file of their own, since functions and workers read them too: `infra/pools.yaml` holds those that ship, with every key.\n")
+	b.WriteString("\nPools are a file of their own, since functions and workers read them too: `infra/pools.yaml` holds those that ship, with every key.\n`belfry dev --pools FILE` reads the same file.\n")
 	if *update {
 		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)

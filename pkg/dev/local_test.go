@@ -18,12 +18,15 @@ import (
 
 // start runs the process on free ports of 127.0.0.2, a loopback address that is
 // none of the usual names.
-func start(t *testing.T) URLs {
+func start(t *testing.T, change ...func(*Options)) URLs {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	ready, done := make(chan URLs, 1), make(chan error, 1)
 	o := Options{Data: t.TempDir(), Listen: "127.0.0.2:0", AWSListen: "127.0.0.2:0", Version: "1", Entropy: rand.Reader,
 		Ready: func(_ context.Context, urls URLs) error { ready <- urls; return nil }}
+	for _, c := range change {
+		c(&o)
+	}
 	go func() { done <- Run(ctx, o) }()
 	t.Cleanup(func() {
 		stop()

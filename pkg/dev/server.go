@@ -28,7 +28,7 @@ import (
 )
 
 // Options of the process. Every field is required, but for Log, Version,
-// Types, Traces and WebhookSecret.
+// Pools, Types, Traces and WebhookSecret.
 type Options struct {
 	Data      string // folder of everything that is kept; made when it is not there
 	Listen    string // host:port of the API; port 0 = a free one
@@ -36,6 +36,10 @@ type Options struct {
 	Version   string
 	Entropy   io.Reader // for request ids and the webhook secret
 	Log       *slog.Logger
+	// Pools are those of the installation. Whatever their kind, the container
+	// worker of this process serves them; ceilings are those of a deployment, so
+	// that what is accepted here can be deployed. Empty = those that ship.
+	Pools dispatch.Pools
 	// Types are the types that a job may have; empty = a job has none.
 	Types []string
 	// WebhookSecret signs webhook calls: whsec_ and 24 to 64 bytes in base64.
@@ -61,16 +65,6 @@ const shards = 16
 // stop.
 const drain = 10 * time.Second
 
-// pools are those that ship. All are served by the container worker of this
-// process, which needs no time to wind down as a function does.
-func pools() dispatch.Pools {
-	local := dispatch.DefaultPools()
-	for i := range local {
-		local[i].Ceiling = max(local[i].Ceiling, 15*time.Minute)
-	}
-	return local
-}
-
 // server is the process in the making.
 type server struct {
 	Options
@@ -85,6 +79,12 @@ type server struct {
 func Run(ctx context.Context, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if len(o.Pools) == 0 {
+		o.Pools = dispatch.DefaultPools()
+	}
+	if err := o.Pools.Check(); err != nil {
+		return err
 	}
 	if err := job.CheckTypes(o.Types); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	}
 	config := s.backend.Config()
 	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
-	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: pools(), Types: s.Types, Log: s.Log, Tracer: s.Traces.Spans()})
+	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: s.Pools, Types: s.Types, Log: s.Log, Tracer: s.Traces.Spans()})
 	s.planes = functions.New(belfry, assemble.Environment{})
 	if err := belfry.Ensure(ctx, s.clients); err != nil {
 		return fmt.Errorf("make tables and queues: %w", err)
@@ -205,7 +205,7 @@ func (s *server) serve(ctx context.Context, apiListener, awsListener net.Listene
 
 func (s *server) worker() (*worker.Worker, error) {
 	var served []worker.Pool
-	for _, p := range pools() {
+	for _, p := range s.Pools {
 		served = append(served, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
 	}
 	w, err := worker.New(worker.Options{Queue: s.planes.Queues, Execution: s.planes.Execute(nil), Pools: served, Drain: drain, DeadLetters: true, Log: s.Log})

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -24,6 +26,17 @@ type poolText struct {
 	CPU            int          `json:"cpu,omitempty"`
 	MaxConcurrency int          `json:"max_concurrency,omitempty"`
 	Isolation      int          `json:"isolation,omitempty"`
+}
+
+// PoolKeys are the keys that a document's pool may have, in the order in which
+// they are documented.
+func PoolKeys() []string {
+	of := reflect.TypeFor[poolText]()
+	keys := make([]string, of.NumField())
+	for i := range keys {
+		keys[i], _, _ = strings.Cut(of.Field(i).Tag.Get("json"), ",")
+	}
+	return keys
 }
 
 // kindDefaults are what a document's pool has where it says nothing.
