@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
@@ -35,6 +36,9 @@ func (w *World) Start(ctx context.Context) {
 func (w *World) startSchedulers(ctx context.Context) {
 	w.process(ctx, "tick", w.tickEachMinute, w.tickMessages)
 	w.process(ctx, "scan", w.scanMessages)
+	for n := 2; n <= w.Options.Scanners; n++ {
+		w.process(ctx, "scan-"+strconv.Itoa(n), w.scanMessages)
+	}
 }
 
 func (w *World) startWorkers(ctx context.Context) {

@@ -21,21 +21,27 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/fault"
 	sqslocal "github.com/belfry-scheduler/belfry/pkg/localaws/sqs"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 	"github.com/belfry-scheduler/belfry/pkg/store"
 )
 
 // Options of a world. The zero value has no faults, one scanner and two
 // workers of pool fast-io.
 type Options struct {
-	Shards       int                                             // zero = 4
-	Pools        dispatch.Pools                                  // nil = fast-io alone
-	Workers      int                                             // per pool; zero = 2
-	Decide       func(process string, c fault.Call) fault.Action // nil = no faults
-	Work         execute.Work                                    // nil = success at once
-	Log          *slog.Logger
-	Meter        store.Meter
-	RestoreEpoch int64 // of every process; above zero its tables come from backups (Load)
-	Second       int   // of each minute at which the platform's schedule ticks
+	Shards   int                                             // zero = 4
+	Pools    dispatch.Pools                                  // nil = fast-io alone
+	Workers  int                                             // per pool; zero = 2
+	Decide   func(process string, c fault.Call) fault.Action // nil = no faults
+	Work     execute.Work                                    // nil = success at once
+	Log      *slog.Logger
+	Meter    store.Meter
+	Scanners int // zero = 1
+	// Zones are the time zone database of a process's build, asked at each start of
+	// it; nil, or a nil answer = the embedded one.
+	Zones        func(process string) *schedule.Zones
+	Retention    time.Duration // zero = 30 days
+	RestoreEpoch int64         // of every process; above zero its tables come from backups (Load)
+	Second       int           // of each minute at which the platform's schedule ticks
 	// Mutate changes a process's planes before it starts, to take a rule of the
 	// protocol away: the checks must then fail.
 	Mutate func(b *assemble.Belfry, e *execute.Service)
@@ -126,7 +132,11 @@ func (unlimited) GetToken(context.Context, uint) (func() error, error) {
 func (unlimited) AddTokens(uint) error { return nil }
 
 func (w *World) assemble(process string, c assemble.Clients) *assemble.Belfry {
-	return assemble.New(c, assemble.Settings{Shards: w.Options.Shards, RestoreEpoch: w.Options.RestoreEpoch, Pools: w.Options.Pools, Owner: process, Log: w.Options.Log, Meter: w.Options.Meter,
+	var zones *schedule.Zones
+	if w.Options.Zones != nil {
+		zones = w.Options.Zones(process)
+	}
+	return assemble.New(c, assemble.Settings{Shards: w.Options.Shards, Zones: zones, Retention: w.Options.Retention, RestoreEpoch: w.Options.RestoreEpoch, Pools: w.Options.Pools, Owner: process, Log: w.Options.Log, Meter: w.Options.Meter,
 		Words: w.word, Spread: func() float64 { return 0.5 }})
 }
 
