@@ -22,16 +22,18 @@ const purgeBatch = 50
 // archives and outside systems may still know.
 var afterPurge = []string{PartitionKey, SortKey, "schema", "state", "epoch", "runs_from", "revision", "lost_revision", "updated_at"}
 
-// NothingLeft strongly tells whether a job has no execution, no record of a range
-// and no history any more.
+// NothingLeft strongly tells whether nothing is left of a job that has run, may
+// still run or was recorded. What was withdrawn or superseded before it began does
+// not count: no claim takes it, and it goes by itself later.
 func (s *Store) NothingLeft(ctx context.Context, ref job.Ref) (bool, error) {
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(s.tables.Executions), KeyConditionExpression: aws.String("pk = :pk"),
-		ExpressionAttributeValues: item{":pk": text(ref.String())}, ConsistentRead: aws.Bool(true), Limit: aws.Int32(1), ReturnConsumedCapacity: s.capacity()})
-	if err != nil {
-		return false, fault("look for what is left of the job", err)
-	}
-	s.meter("nothing left", out.ConsumedCapacity)
-	return len(out.Items) == 0, nil
+	nothing := true
+	err := s.eachExecution(ctx, &dynamodb.QueryInput{KeyConditionExpression: aws.String("pk = :pk"),
+		ExpressionAttributeValues: item{":pk": text(ref.String())}, ConsistentRead: aws.Bool(true)}, "nothing left", func(e *job.Execution) bool {
+		neverBegan := e.Kind == job.KindScheduled && e.Attempt == 0 && (e.Status == job.Scheduled || e.Status == job.Withdrawn)
+		nothing = nothing && neverBegan
+		return nothing
+	})
+	return nothing, err
 }
 
 // Purge takes away a deleted job's revisions and whatever else stands beside its

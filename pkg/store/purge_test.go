@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 )
 
 // deleted makes a job with that many revisions and deletes it.
@@ -90,19 +93,44 @@ func TestAJobMadeAgainAfterItsPurgeIsWholeAgain(t *testing.T) {
 	})
 }
 
-func TestSomethingIsLeftAsLongAsOneExecutionIsThere(t *testing.T) {
-	onShelf(t, func(s *shelf) {
-		s.create()
-		for _, want := range []bool{true, false} {
-			if got, err := s.NothingLeft(s.Context(), ref); err != nil || got != want {
-				s.Errorf("nothing left: %t, %v; want %t", got, err, want)
-			}
-			if want {
-				s.put()
-			}
-		}
-	})
+func TestSomethingIsLeftAsLongAsAnythingHasBegunOrMay(t *testing.T) {
+	nothing := func(s *shelf) bool {
+		s.Helper()
+		left, err := s.NothingLeft(s.Context(), ref)
+		s.must(err)
+		return left
+	}
+	for name, row := range map[string]struct {
+		prepare func(s *shelf)
+		want    bool
+	}{
+		"no execution":   {func(*shelf) {}, true},
+		"one superseded": {(*shelf).put, true},
+		"one withdrawn": {func(s *shelf) {
+			s.put()
+			s.must(s.Close(s.Context(), s.at(scheduled), lifecycle.WithdrawnBy(noon, "ada", lifecycle.JobDeleted)))
+		}, true},
+		"one that runs":      {func(s *shelf) { s.claimed() }, false},
+		"one that has ended": {func(s *shelf) { s.must(s.Settle(s.Context(), s.claimed(), lifecycle.Settled(noon, "w"), time.Time{})) }, false},
+		"one that was canceled": {func(s *shelf) {
+			s.put()
+			s.must(s.Close(s.Context(), s.at(scheduled), lifecycle.CanceledBy(noon, "ada")))
+		}, false},
+		"a manual run that waits": {func(s *shelf) { e := fresh(1); e.Key = manual; s.must(s.PutOutside(s.Context(), e)) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onShelf(t, func(s *shelf) {
+				s.create()
+				row.prepare(s)
+				if got := nothing(s); got != row.want {
+					s.Errorf("nothing left: %t", got)
+				}
+			})
+		})
+	}
 }
+
+var manual = job.SerialKey(job.KindManual, ulid.MustNew(ulid.Timestamp(noon), nil))
 
 // A change that is worked out from a cursor, a plan and a gap loses to each.
 var cursorLosers = map[string]func(s *shelf){

@@ -43,7 +43,7 @@ type Executions interface {
 	Ahead(ctx context.Context, ref job.Ref, now time.Time) (ahead []job.Execution, last time.Time, err error)
 	// Close applies t to exactly the state seen; job.ErrLost when it has changed.
 	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
-	// NothingLeft tells whether a job has no execution and no history any more.
+	// NothingLeft tells whether nothing is left of a job that has run or may still run.
 	NothingLeft(ctx context.Context, ref job.Ref) (bool, error)
 }
 
