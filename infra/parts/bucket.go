@@ -19,12 +19,8 @@ const undoDays = 30
 // objects are locked is a setting.
 func NewArchiveBucket(scope constructs.Construct, id string, i Installation) awss3.Bucket {
 	s := i.Settings.Archive
-	name := s.Bucket
-	if name == "" {
-		name = i.Name("archive") + "-" + *awscdk.Aws_ACCOUNT_ID() + "-" + *awscdk.Aws_REGION()
-	}
 	props := &awss3.BucketProps{
-		BucketName: &name,
+		BucketName: i.bucketName(),
 		Encryption: awss3.BucketEncryption_S3_MANAGED, BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(), ObjectOwnership: awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		EnforceSSL: jsii.Bool(true), MinimumTLSVersion: jsii.Number(1.2), Versioned: jsii.Bool(true), ObjectLockEnabled: jsii.Bool(true),
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN, LifecycleRules: lifecycle(s),
@@ -41,6 +37,13 @@ func NewArchiveBucket(scope constructs.Construct, id string, i Installation) aws
 	bucket := awss3.NewBucket(scope, &id, props)
 	Accept(bucket, "AwsSolutions-S1", "One function writes the archive, and nobody else may. Who reads it is told by CloudTrail's data events, which also name who; access logs would be a second bucket to keep.")
 	return bucket
+}
+
+func (i Installation) bucketName() *string {
+	if name := i.Settings.Archive.Bucket; name != "" {
+		return &name
+	}
+	return jsii.String(i.Name("archive") + "-" + *awscdk.Aws_ACCOUNT_ID() + "-" + *awscdk.Aws_REGION())
 }
 
 // lifecycle lets objects get cheaper, and go in the end. An object whose days

@@ -15,7 +15,7 @@ import (
 // WorkQueue is a pool's queue with the two that belong to it. A message in it
 // may be the only keeper of an execution, so all three survive their stack.
 type WorkQueue struct {
-	Main, Isolation, DeadLetter awssqs.Queue
+	Main, Isolation, DeadLetter awssqs.IQueue
 }
 
 // NewWorkQueue makes the queues of a pool and what watches them.
@@ -30,7 +30,7 @@ func NewWorkQueue(scope constructs.Construct, i Installation, pool dispatch.Pool
 	dead := &awssqs.DeadLetterQueue{Queue: q.DeadLetter, MaxReceiveCount: jsii.Number(queue.MaxReceives)}
 	for _, one := range []struct {
 		id, name string
-		queue    *awssqs.Queue
+		queue    *awssqs.IQueue
 	}{{"Main", names.Work(pool.Name), &q.Main}, {"Isolation", names.Isolation(pool.Name), &q.Isolation}} {
 		*one.queue = i.queue(within, one.id, &awssqs.QueueProps{QueueName: &one.name, RetentionPeriod: retained(queue.WorkRetention), DeadLetterQueue: dead,
 			VisibilityTimeout: seconds(visibility), RemovalPolicy: awscdk.RemovalPolicy_RETAIN})

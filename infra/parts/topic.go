@@ -14,7 +14,7 @@ func NewAlarmTopic(scope constructs.Construct, i Installation) awssns.ITopic {
 	if s.TopicARN != "" {
 		return awssns.Topic_FromTopicArn(scope, jsii.String("Alarms"), &s.TopicARN)
 	}
-	topic := awssns.NewTopic(scope, jsii.String("Alarms"), &awssns.TopicProps{TopicName: jsii.String(i.Name("alarms")),
+	topic := awssns.NewTopic(scope, jsii.String("Alarms"), &awssns.TopicProps{TopicName: jsii.String(i.topicName()),
 		DisplayName: jsii.String("Alarms of " + i.Settings.Prefix), EnforceSSL: jsii.Bool(true)})
 	for _, address := range s.Emails {
 		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(&address, nil))
@@ -22,3 +22,5 @@ func NewAlarmTopic(scope constructs.Construct, i Installation) awssns.ITopic {
 	Accept(topic, "AwsSolutions-SNS2", "CloudWatch cannot publish to a topic under the key that AWS manages; alarms carry names and figures, no data of jobs.")
 	return topic
 }
+
+func (i Installation) topicName() string { return i.Name("alarms") }

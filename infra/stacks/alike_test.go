@@ -68,6 +68,8 @@ func deployedShape(r resource) []string {
 	return shape(keysOf(at(r.Properties, "KeySchema")), definitions, r.get("StreamSpecification.StreamViewType"), r.get("TimeToLiveSpecification.AttributeName"), indexes, projections)
 }
 
+func ofStream(line string) bool { return strings.HasPrefix(line, "stream of ") }
+
 func localShape(t *testing.T, client *dynamodb.Client, name string) []string {
 	t.Helper()
 	out, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
@@ -104,9 +106,14 @@ func localShape(t *testing.T, client *dynamodb.Client, name string) []string {
 // The archive alone reads the control table's stream; nothing local keeps one.
 func TestDeployedTablesAreThoseThatTheRuntimeMakesForItself(t *testing.T) {
 	clients := local(t)
-	for _, table := range installed(t, "profile: small\narchive: {enabled: false}").of(t, "AWS::DynamoDB::Table") {
+	for _, table := range installed(t, "profile: small").of(t, "AWS::DynamoDB::Table") {
 		name := table.get("TableName")
-		if got, want := deployedShape(table), localShape(t, clients.DynamoDB, name); !slices.Equal(got, want) {
+		got, want := deployedShape(table), localShape(t, clients.DynamoDB, name)
+		if name == "belfry-control" {
+			got = slices.DeleteFunc(got, ofStream)
+			want = slices.DeleteFunc(want, ofStream)
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("%s is deployed as\n%s\nand made locally as\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}

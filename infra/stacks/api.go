@@ -27,6 +27,8 @@ type API struct {
 
 func newAPI(app constructs.Construct, i parts.Installation, d *Data) *API {
 	a := &API{Stack: stack(app, i, "api", "Belfry: the HTTP API")}
+	d = d.seenFrom(a.Stack, i)
+	i.Alarms = d.Alarms
 	f := parts.NewFunction(a.Stack, "Api", i, parts.FunctionShape{Folder: "api", Says: "Answers the HTTP API.", MemoryMB: 512, Timeout: apiTimeout}, nil)
 	grantAPI(i, f.Role, d)
 	api := awsapigatewayv2.NewHttpApi(a.Stack, jsii.String("Http"), &awsapigatewayv2.HttpApiProps{ApiName: jsii.String(i.Name("api")), CreateDefaultStage: jsii.Bool(false),

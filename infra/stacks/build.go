@@ -23,14 +23,14 @@ type Stacks struct {
 func Build(app constructs.Construct, i parts.Installation) Stacks {
 	var s Stacks
 	s.Data = newData(app, i)
-	i.Alarms, i.Key = s.Data.Alarms, s.Data.Key
+	i.Key = s.Data.Key
 	if pools := i.Pools.Of(dispatch.KindECS); len(pools) > 0 && i.Settings.Workers.Deployed {
 		s.Workers = newWorkers(app, i, s.Data, pools)
 	}
 	s.Core = newCore(app, i, s.Data)
 	s.API = newAPI(app, i, s.Data)
 	inOrder(s)
-	s.Watch = newWatch(app, i)
+	s.Watch = newWatch(app, i, s.Data)
 	return s
 }
 

@@ -35,6 +35,8 @@ type Core struct {
 
 func newCore(app constructs.Construct, i parts.Installation, d *Data) *Core {
 	c := &Core{Stack: stack(app, i, "core", "Belfry: the functions that find what is due and run it")}
+	d = d.seenFrom(c.Stack, i)
+	i.Alarms = d.Alarms
 	c.ticks = parts.NewSignalQueue(c.Stack, "TickQueue", i, i.Queues().Tick(), oldestTick, signalVisibility)
 	c.scans = parts.NewSignalQueue(c.Stack, "ScanQueue", i, i.Queues().Scan(), oldestScan, signalVisibility)
 	c.failures = parts.NewFailureQueue(c.Stack, i)

@@ -15,7 +15,7 @@ import (
 // Data is what must not be lost.
 type Data struct {
 	Stack                     awscdk.Stack
-	Jobs, Executions, Control awsdynamodb.Table
+	Jobs, Executions, Control awsdynamodb.ITable
 	Work                      map[string]parts.WorkQueue // by pool
 	Archive                   awss3.IBucket              // nil = there is none
 	Key                       awskms.IKey                // nil = AWS's own
@@ -32,10 +32,14 @@ func newData(app constructs.Construct, i parts.Installation) *Data {
 	d.Jobs = parts.NewTable(d.Stack, "Jobs", i, parts.TableShape{Name: names.Jobs, Indexes: []parts.Index{
 		{Name: store.IndexDue, Partition: "due_shard", Sort: "next_fire_at", SortType: awsdynamodb.AttributeType_NUMBER},
 		{Name: store.IndexTenant, Partition: "tenant_shard", Sort: "job", SortType: awsdynamodb.AttributeType_STRING}}})
-	d.Executions = parts.NewTable(d.Stack, "Executions", i, parts.TableShape{Name: names.Executions, Expires: true, Stream: true, Indexes: []parts.Index{
+	executions := parts.NewTable(d.Stack, "Executions", i, parts.TableShape{Name: names.Executions, Expires: true, Stream: true, Indexes: []parts.Index{
 		{Name: store.IndexWake, Partition: "wake_shard", Sort: "wake_at", SortType: awsdynamodb.AttributeType_NUMBER}}})
-	// The archive reads audit entries from it; nobody else needs its stream.
-	d.Control = parts.NewTable(d.Stack, "Control", i, parts.TableShape{Name: names.Control, Expires: true, Stream: i.Settings.Archive.Enabled})
+	// The archive alone reads its stream, which is there without the archive, too: it
+	// costs nothing unread, and what reads it can come and go.
+	control := parts.NewTable(d.Stack, "Control", i, parts.TableShape{Name: names.Control, Expires: true, Stream: true})
+	i.TellStream(executions, executionsStream)
+	i.TellStream(control, controlStream)
+	d.Executions, d.Control = executions, control
 	if i.Settings.Archive.Enabled {
 		d.Archive = parts.NewArchiveBucket(d.Stack, "Archive", i)
 	}
@@ -43,4 +47,29 @@ func newData(app constructs.Construct, i parts.Installation) *Data {
 		d.Work[pool.Name] = parts.NewWorkQueue(d.Stack, i, pool)
 	}
 	return d
+}
+
+// The words of the streams that are told to other stacks.
+const (
+	executionsStream = "executions"
+	controlStream    = "control"
+)
+
+// seenFrom is the same as another stack refers to it: by names, so that either can
+// be deployed with other settings before the other. What it deploys comes after.
+func (d *Data) seenFrom(s awscdk.Stack, i parts.Installation) *Data {
+	s.AddStackDependency(d.Stack, nil)
+	i.Key = d.Key
+	names := i.Tables()
+	seen := &Data{Stack: d.Stack, Key: d.Key, Work: map[string]parts.WorkQueue{}, Alarms: i.SeenTopic(s, "SeenAlarms"),
+		Jobs:       i.SeenTable(s, "SeenJobs", names.Jobs, ""),
+		Executions: i.SeenTable(s, "SeenExecutions", names.Executions, executionsStream),
+		Control:    i.SeenTable(s, "SeenControl", names.Control, controlStream)}
+	if d.Archive != nil {
+		seen.Archive = i.SeenBucket(s, "SeenArchive")
+	}
+	for _, pool := range i.Pools {
+		seen.Work[pool.Name] = i.SeenWork(s, pool.Name)
+	}
+	return seen
 }

@@ -99,14 +99,17 @@ func listed(value any) []any {
 	return []any{value}
 }
 
+// beforeName is what comes before the name in the ARN of what has one.
+var beforeName = regexp.MustCompile(`^arn:\{"Ref":"AWS::Partition"\}:(s3:::|(dynamodb|sqs|sns):\{"Ref":"AWS::Region"\}:\{"Ref":"AWS::AccountId"\}:(table/)?)`)
+
 // thing names what an ARN in a template stands for.
 func (i installation) thing(stack string, arn any) string {
 	if export := text(at(arn, "Fn::ImportValue")); export != "" {
-		_, after, _ := strings.Cut(export, "ExportsOutputFnGetAtt")
 		for name := range i {
-			for _, r := range i[name].Resources {
-				if strings.HasPrefix(after, r.ID) {
-					return r.name()
+			outputs, _ := i[name].Raw["Outputs"].(map[string]any)
+			for _, output := range outputs {
+				if text(at(output, "Export.Name")) == export {
+					return i.thing(name, at(output, "Value"))
 				}
 			}
 		}
@@ -128,7 +131,7 @@ func (i installation) thing(stack string, arn any) string {
 				whole.WriteString(i.thing(stack, part))
 			}
 		}
-		return whole.String()
+		return beforeName.ReplaceAllString(whole.String(), "")
 	}
 	return text(arn)
 }

@@ -83,10 +83,13 @@ func installed(t *testing.T, file string) installation {
 	return made
 }
 
+// fewPools is a file of pools without most of those that ship.
+const fewPools = "pools: [{name: fast-io, kind: lambda}]"
+
 // add makes the installation of a settings file in an app.
 func add(t *testing.T, app awscdk.App, file string) installation {
 	t.Helper()
-	s, pools, err := settings.Read(fstest.MapFS{"belfry.yaml": {Data: []byte(file)}}, "belfry.yaml", func(string) (string, bool) { return "", false })
+	s, pools, err := settings.Read(fstest.MapFS{"belfry.yaml": {Data: []byte(file)}, "pools.yaml": {Data: []byte(fewPools)}}, "belfry.yaml", func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,9 @@ type Watch struct {
 	Stack awscdk.Stack
 }
 
-func newWatch(app constructs.Construct, i parts.Installation) *Watch {
+func newWatch(app constructs.Construct, i parts.Installation, d *Data) *Watch {
 	w := &Watch{Stack: stack(app, i, "watch", "Belfry: dashboard and alarms")}
+	i.Alarms = d.seenFrom(w.Stack, i).Alarms
 	site := w.site(i)
 	switch {
 	case i.Settings.Metrics:

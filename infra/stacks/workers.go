@@ -17,6 +17,8 @@ type Workers struct {
 
 func newWorkers(app constructs.Construct, i parts.Installation, d *Data, pools dispatch.Pools) *Workers {
 	w := &Workers{Stack: stack(app, i, "workers", "Belfry: container workers")}
+	d = d.seenFrom(w.Stack, i)
+	i.Alarms = d.Alarms
 	network := parts.NewNetwork(w.Stack, i)
 	cluster := awsecs.NewCluster(w.Stack, jsii.String("Cluster"), &awsecs.ClusterProps{ClusterName: jsii.String(i.Name("workers")), Vpc: network.IVpc,
 		ContainerInsightsV2: awsecs.ContainerInsights_ENABLED})
