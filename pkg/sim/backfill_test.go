@@ -217,6 +217,7 @@ func TestABackfillGoesOnThroughVerbs(t *testing.T) {
 		_, err := s.planes().Control.Pause(s.Context(), s.ref, "test")
 		s.must(err)
 	}
+	scan := func(s *stage) { s.scan(s.planes().Trigger) }
 	resume := func(s *stage) {
 		_, err := s.planes().Control.Resume(s.Context(), s.ref, "test", "")
 		s.must(err)
@@ -226,6 +227,7 @@ func TestABackfillGoesOnThroughVerbs(t *testing.T) {
 		"an edit":                                  {edit},
 		"an edit in a pause":                       {pause, edit, resume},
 		"a pause and a resume, and that again":     {pause, resume, pause, resume},
+		"the same with a scan in between":          {pause, resume, scan, pause, resume},
 		"a pause while which the messages come up": {pause, func(s *stage) { s.wantRuns(s.workOff(), nil) }, resume},
 	} {
 		t.Run(says, func(t *testing.T) {
@@ -276,6 +278,7 @@ func TestACanceledBackfillMakesNoMore(t *testing.T) {
 	for says, place := range map[string]func(h *hooks, cancel func() error){
 		"before it puts them":  func(h *hooks, cancel func() error) { h.beforePut = cancel },
 		"before it sends them": func(h *hooks, cancel func() error) { h.beforeSend = cancel },
+		"when it has ended":    func(*hooks, func() error) {},
 	} {
 		t.Run(says, func(t *testing.T) { onStage(t, definition, func(s *stage) { s.cancelMeanwhile(place) }) })
 	}
@@ -285,15 +288,17 @@ func (s *stage) cancelMeanwhile(place func(h *hooks, cancel func() error)) {
 	b := s.queued(lastHour(s.ref))
 	var h hooks
 	canceled := false
-	place(&h, func() error {
+	cancel := func() error {
 		if canceled {
 			return nil
 		}
 		canceled = true
 		_, err := s.planes().Control.CancelBackfill(s.Context(), s.ref, b.ID, "ada")
 		return err
-	})
+	}
+	place(&h, cancel)
 	s.scan(s.scanner(h))
+	s.must(cancel())
 	s.wantRuns(s.workOff(), nil)
 	if now := s.reload(b); now.State != job.BackfillCanceled || now.EndedBy != "ada" {
 		s.Errorf("the backfill is %s by %q", now.State, now.EndedBy)
