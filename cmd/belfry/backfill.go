@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -62,16 +63,20 @@ func (a *app) backfill(c *cobra.Command, name string, f backfillFlags) error {
 		return err
 	}
 	question := client.BackfillQuestion{From: f.from, To: f.to, Rate: rate, Rerun: f.rerun, Force: f.force, DryRun: f.dryRun}
-	return a.call(c, func(ctx context.Context, api *client.Client) error {
-		answer, err := api.Backfill(ctx, name, question)
-		if err != nil {
-			return err
-		}
-		if f.wait {
-			return a.awaitBackfill(ctx, api, answer)
-		}
-		return a.print(answer, func() { a.showBackfillAnswer(answer) })
+	var api *client.Client
+	var answer client.BackfillAnswer
+	err = a.call(c, func(ctx context.Context, found *client.Client) (err error) {
+		api = found
+		answer, err = api.Backfill(ctx, name, question)
+		return err
 	})
+	switch {
+	case err != nil:
+		return err
+	case f.wait:
+		return a.awaitBackfill(c.Context(), api, answer)
+	}
+	return a.print(answer, func() { a.showBackfillAnswer(answer) })
 }
 
 // parseRate reads 2/s, 30/min or 100/h; a number alone is per second, as in job
@@ -83,7 +88,7 @@ func parseRate(c *cobra.Command, text string) (float64, error) {
 	number, unit, _ := strings.Cut(text, "/")
 	seconds, known := map[string]float64{"": 1, "s": 1, "min": 60, "h": 3600}[unit]
 	rate, err := strconv.ParseFloat(number, 64)
-	if err != nil || !known || !(rate > 0) || strings.HasSuffix(text, "/") {
+	if err != nil || !known || !(rate > 0) || math.IsInf(rate, 0) || strings.HasSuffix(text, "/") {
 		return 0, usage(c, "--rate %q is no rate: write such as 2/s, 30/min or 100/h", job.Shorten(text))
 	}
 	return rate / seconds, nil

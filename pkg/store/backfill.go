@@ -54,7 +54,7 @@ func (s *Store) ChangeBackfill(ctx context.Context, c job.BackfillChange) error 
 		return err
 	}
 	a := c.Audit
-	audit := key(AuditPrefix+a.Ref.String(), fmt.Sprintf("%013d#%d#%s", a.At.UnixMilli(), a.Epoch, c.New.ID))
+	audit := key(AuditPrefix+a.Ref.String(), fmt.Sprintf("%013d#%d#%s.%d", a.At.UnixMilli(), a.Epoch, c.New.ID, c.New.Step))
 	audit["verb"], audit["actor"], audit["epoch"], audit["revision"] = text(a.Verb), text(a.Actor), number(a.Epoch), number(int64(a.Revision))
 	audit["at"], audit[TTLAttribute] = millis(a.At), seconds(s.farExpiry(a.At))
 	out, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: s.capacity(), TransactItems: []types.TransactWriteItem{
