@@ -86,6 +86,15 @@ func (r restorer) Step(context.Context, string) (job.RestoreProgress, error) {
 // service is a whole control plane in memory, behind its HTTP API.
 func service(t *testing.T) string {
 	t.Helper()
+	belfry := assembled(t)
+	server := httptest.NewServer(httpapi.New(belfry.Control, httpapi.Options{Version: "1.2.3", Reconciler: reconciler{}, Backlogs: backlogs{}, Restorer: restorer{new(int)}}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// assembled is all planes over a backend in memory.
+func assembled(t *testing.T) *assemble.Belfry {
+	t.Helper()
 	backend, err := localaws.New(localaws.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -96,9 +105,7 @@ func service(t *testing.T) string {
 	if err := belfry.Ensure(t.Context(), clients); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(httpapi.New(belfry.Control, httpapi.Options{Version: "1.2.3", Reconciler: reconciler{}, Backlogs: backlogs{}, Restorer: restorer{new(int)}}))
-	t.Cleanup(server.Close)
-	return server.URL
+	return belfry
 }
 
 // outcome is what one command line gave.

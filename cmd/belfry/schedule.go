@@ -13,7 +13,7 @@ import (
 
 func (a *app) scheduleCommand() *cobra.Command {
 	c := &cobra.Command{Use: "schedule", Short: "Try out schedules, without any service", Example: "  belfry schedule next '30 3 * * *' --zone Europe/Berlin", Args: noSuchCommand, RunE: showHelp}
-	c.AddCommand(a.scheduleNext(), a.schedulePlan(), a.scheduleHolidays())
+	c.AddCommand(a.scheduleNext(), a.scheduleDiff(), a.schedulePlan(), a.scheduleHolidays())
 	return c
 }
 

@@ -101,7 +101,7 @@ func TestTheArchivesPutsFollowTheWindowAndThenTheLoad(t *testing.T) {
 
 func TestAnIdleInstallation(t *testing.T) {
 	small, large := compute(t, asked(0, 0)), compute(t, asked(0, 0, func(in *Input) { in.Shards = 4096 }))
-	if got := line(small, "dynamodb_reads").Quantity / monthMinutes; got != 256.5+1*2 {
+	if got := line(small, "dynamodb_reads").Quantity / monthMinutes; got != 257+1*2 {
 		t.Errorf("an idle minute with 256 shards reads %v units, want those that the bench counts and those of one API call", got)
 	}
 	// 3840 shards more are 3840 units a minute more.

@@ -32,6 +32,7 @@ var Measured = []Unit{
 	{"due index, idle", "idle_minute_rru", "due", 128, "minute and 256 shards"},
 	{"wake index, idle", "idle_minute_rru", "waking", 128, "minute and 256 shards"},
 	{"layouts", "idle_minute_rru", "layouts", 0.5, "minute"},
+	{"sweeps", "idle_minute_rru", "sweeps", 0.5, "minute"},
 
 	{"send", "recurring_sqs", "SendMessageBatch", 0.1, "execution, in batches of 10"},
 	{"receive", "recurring_sqs", "ReceiveMessage", 0.1, "execution, in batches of 10"},

@@ -49,7 +49,7 @@ func (l load) writes() float64 {
 
 // reads are the read request units of a minute.
 func (l load) reads() float64 {
-	idle := measured("due index, idle", "wake index, idle")*float64(l.Shards)/256 + measured("layouts")
+	idle := measured("due index, idle", "wake index, idle")*float64(l.Shards)/256 + measured("layouts", "sweeps")
 	return idle + l.advances*measured("due entry", "head for the scan", "look back") +
 		l.fires*measured("head for the claim", "revision", "layouts again", "waking") + l.retries*assumed("retry reads") + l.APICalls*assumed("api reads")
 }

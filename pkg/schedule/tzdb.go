@@ -124,7 +124,7 @@ func refuseZone(name string) error {
 	case "Local":
 		return withFix(err, "name the zone itself: the machine's own zone differs from machine to machine")
 	}
-	if near := nearestZone(name); near != "" {
+	if near := nearestZone(name); near != "" && near != name {
 		return withFix(err, "did you mean "+near+"?")
 	}
 	return err

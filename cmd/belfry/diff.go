@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
+)
+
+// embeddedZones is the word for the database in this program.
+const embeddedZones = "embedded"
+
+// mostCompared is how many times of a schedule are compared, under each database.
+const mostCompared = 10_000
+
+// diffFlags are the words of a comparison.
+type diffFlags struct {
+	scheduleFlags
+	tzdb, cron string
+	all        bool
+	days       int
+}
+
+// difference is what two databases make of one schedule.
+type difference struct {
+	Job   client.Text   `json:"job"`
+	Cron  string        `json:"cron"`
+	Zone  string        `json:"zone"`
+	Gone  []client.Time `json:"gone"`            // times under the first database alone
+	Come  []client.Time `json:"come"`            // times under the second alone
+	Upto  client.Time   `json:"compared_upto"`   // no further were they compared
+	Error string        `json:"error,omitempty"` // one of the two cannot evaluate it
+}
+
+// differences is the answer: the schedules whose times move, of all compared.
+type differences struct {
+	First    string       `json:"first"`
+	Second   string       `json:"second"`
+	Compared int          `json:"compared"`
+	Items    []difference `json:"items"`
+}
+
+func (a *app) scheduleDiff() *cobra.Command {
+	var f diffFlags
+	c := &cobra.Command{Use: "diff --tzdb A B", Short: "Show which times move from one time zone database to another",
+		Long: `Show which times move from one time zone database to another: of one cron expression, or with --all of every cron job of
+the service. A and B are zoneinfo.zip files, such as those of Go releases (lib/time/zoneinfo.zip), or the word "embedded",
+which is the database in this program; B is that, too, when it is left out.`,
+		Example: "  belfry schedule diff --tzdb new.zip embedded --cron '30 3 * * *' --zone Europe/Berlin\n  belfry schedule diff --tzdb embedded new.zip --all --json", Args: upTo(1)}
+	flags := c.Flags()
+	flags.StringVar(&f.tzdb, "tzdb", embeddedZones, "the first database: a zoneinfo.zip, or embedded")
+	flags.StringVar(&f.cron, "cron", "", "the cron expression to compare")
+	flags.StringVar(&f.zone, "zone", "", "IANA time zone whose wall clock it follows (default UTC)")
+	flags.StringVar(&f.dialect, "dialect", "", "grammar of the expression: unix, quartz, aws or cronexpr (default unix for 5 fields)")
+	flags.StringVar(&f.gap, "gap", "", "SKIP or SHIFT_FORWARD a wall-clock time that does not exist")
+	flags.StringVar(&f.overlap, "overlap", "", "FIRST, SECOND or BOTH of a wall-clock time that exists twice")
+	flags.BoolVar(&f.all, "all", false, "compare all cron jobs of the service in place of an expression")
+	flags.StringVar(&f.after, "after", "", "strictly after this RFC 3339 time (default now)")
+	flags.IntVar(&f.days, "days", 400, "how many days to compare (1 to 4000)")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.diff(c, f, args) }
+	return c
+}
+
+func (a *app) diff(c *cobra.Command, f diffFlags, args []string) error {
+	second := embeddedZones
+	if len(args) > 0 {
+		second = args[0]
+	}
+	after, err := a.afterFlag(c, f.after, 1)
+	switch {
+	case err != nil:
+		return err
+	case f.all == (f.cron != ""):
+		return usage(c, "give exactly one of --cron and --all")
+	case f.days < 1 || f.days > 4000:
+		return usage(c, "--days %d is out of bounds: choose 1 to 4000", f.days)
+	case f.tzdb == second:
+		return usage(c, "both databases are %q: name two that differ", job.Shorten(second))
+	case after.IsZero():
+		after = a.now()
+	}
+	x := comparison{from: after, to: after.Add(time.Duration(f.days) * 24 * time.Hour), answer: differences{First: nameOf(f.tzdb), Second: nameOf(second), Items: []difference{}}}
+	if x.first, err = openZones(f.tzdb); err != nil {
+		return err
+	}
+	if x.second, err = openZones(second); err != nil {
+		return err
+	}
+	if !f.all {
+		asked, err := f.schedule(c, []string{f.cron})
+		if err != nil {
+			return err
+		}
+		if _, err := schedule.Compile(asked, after); err != nil && job.CodeOf(err) != job.CodeZoneUnknown {
+			return err
+		}
+		x.compare("", asked)
+		return a.print(x.answer, func() { a.showDifferences(x.answer) })
+	}
+	return a.call(c, func(ctx context.Context, api *client.Client) error {
+		for j, err := range client.Every("", func(cursor string) (client.Page[client.Job], error) { return api.Jobs(ctx, cursor, 0) }) {
+			if err != nil {
+				return err
+			}
+			if j.Schedule.Cron != "" {
+				x.compare(j.Job, j.Schedule)
+			}
+		}
+		return a.print(x.answer, func() { a.showDifferences(x.answer) })
+	})
+}
+
+// comparison is two databases and what they make of schedules.
+type comparison struct {
+	first, second *schedule.Zones
+	from, to      time.Time
+	answer        differences
+}
+
+func (x *comparison) compare(of string, s job.Schedule) {
+	x.answer.Compared++
+	d := difference{Job: client.Text(of), Cron: s.Cron, Zone: s.Zone, Gone: []client.Time{}, Come: []client.Time{}}
+	if d.Zone == "" {
+		d.Zone = job.DefaultZone
+	}
+	first, err := x.first.Compile(s, x.from)
+	if err != nil {
+		d.Error = x.answer.First + ": " + err.Error()
+		x.answer.Items = append(x.answer.Items, d)
+		return
+	}
+	second, err := x.second.Compile(s, x.from)
+	if err != nil {
+		d.Error = x.answer.Second + ": " + err.Error()
+		x.answer.Items = append(x.answer.Items, d)
+		return
+	}
+	gone, come, upto := schedule.Moved(first, second, x.from, x.to, mostCompared)
+	if len(gone) == 0 && len(come) == 0 {
+		return
+	}
+	d.Upto = client.At(upto)
+	for _, at := range gone {
+		d.Gone = append(d.Gone, client.At(at))
+	}
+	for _, at := range come {
+		d.Come = append(d.Come, client.At(at))
+	}
+	x.answer.Items = append(x.answer.Items, d)
+}
+
+// openZones opens what names a database.
+func openZones(name string) (*schedule.Zones, error) {
+	if name == embeddedZones {
+		return nil, nil //nolint:nilnil // no database is the embedded one
+	}
+	archive, err := os.ReadFile(name)
+	if err != nil {
+		return nil, &job.Error{Code: job.CodeInvalid, Field: "tzdb", Value: job.Shorten(name), Message: err.Error(), Fix: "name a zoneinfo.zip, or the word embedded"}
+	}
+	return schedule.OpenZones(filepath.Base(name), archive)
+}
+
+func nameOf(database string) string {
+	if database == embeddedZones {
+		return schedule.TZDBVersion()
+	}
+	return filepath.Base(database)
+}
+
+func (a *app) showDifferences(all differences) {
+	const shown = 3
+	times := func(list []client.Time) string {
+		var texts []string
+		for _, at := range list[:min(shown, len(list))] {
+			texts = append(texts, stamp(at.Time, time.UTC))
+		}
+		if len(list) > shown {
+			texts = append(texts, fmt.Sprintf("and %d more", len(list)-shown))
+		}
+		if len(texts) == 0 {
+			return "none"
+		}
+		return strings.Join(texts, ", ")
+	}
+	for _, d := range all.Items {
+		fmt.Fprintf(a.out, "%s\n", strings.TrimSpace(safe(string(d.Job))+" "+safe(d.Cron)+" ("+safe(d.Zone)+")"))
+		if d.Error != "" {
+			fmt.Fprintf(a.out, "  %s\n", safe(d.Error))
+			continue
+		}
+		fmt.Fprintf(a.out, "  only %s: %s\n  only %s: %s\n", safe(all.First), times(d.Gone), safe(all.Second), times(d.Come))
+	}
+	fmt.Fprintf(a.out, "the times of %d of %d schedules move from %s to %s\n", len(all.Items), all.Compared, safe(all.First), safe(all.Second))
+}
