@@ -108,7 +108,7 @@ need-cdk:
 	cd infra && if ! cmp -s package-lock.json node_modules/.belfry-lock; then npm ci --silent && cp package-lock.json node_modules/.belfry-lock; fi
 
 synth: need-cdk ## Synthesize all stacks into cdk.out/; fails on review findings and on anything to be looked up
-	infra/node_modules/.bin/cdk synth --quiet $(CDKFLAGS)
+	infra/node_modules/.bin/cdk synth --quiet $(SYNTHFLAGS)
 
 # whole FOLDER: every stack is in the assembly, nothing is to be looked up, and
 # CloudFormation's own rules hold. W3005 is a dependency said twice: the CDK's,

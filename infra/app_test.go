@@ -53,6 +53,7 @@ func TestTheAppSynthesizesWhatFileAndContextSay(t *testing.T) {
 	}{
 		"the context names an installation": {map[string]any{"belfry:prefix": "acme"}, "acme-core.template.json", false},
 		"a setting is out of bounds":        {map[string]any{"belfry:api.rate": "0"}, "api.rate", true},
+		"a name of the context is misspelt": {map[string]any{"belfry:tables.warm_write": "5"}, "did you mean belfry:tables.warm_writes?", true},
 		"a settings file is not there":      {map[string]any{"belfry:settings": "nowhere.yaml"}, "nowhere.yaml", true},
 		"programs of another architecture":  {map[string]any{"belfry:architecture": map[string]string{"x86_64": "arm64", "arm64": "x86_64"}[native]}, "ARCH=", true},
 	} {

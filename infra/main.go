@@ -4,8 +4,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -31,6 +33,12 @@ func main() {
 	}
 }
 
+// names are those of all that the context says.
+func names(app awscdk.App) []string {
+	all, _ := app.Node().GetAllContext(nil).(map[string]any)
+	return slices.Collect(maps.Keys(all))
+}
+
 // run synthesizes the app whose context the CDK's command line gives.
 func run() error {
 	app := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
@@ -47,6 +55,9 @@ func run() error {
 	}
 	if said, found := context(contextBuilt); found {
 		built = said
+	}
+	if err := settings.CheckContext(names(app), contextFile, contextBuilt); err != nil {
+		return err
 	}
 	s, pools, err := settings.Read(os.DirFS(filepath.Dir(file)), filepath.Base(file), context)
 	if err != nil {

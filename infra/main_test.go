@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,19 @@ func TestAProgramForAnotherArchitectureIsRefused(t *testing.T) {
 		err := checkMachine(dir, row.architecture, row.program)
 		if (err == nil) != (row.want == "") || (err != nil && !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s as %s: answered %v, want %q", row.program, row.architecture, err, row.want)
+		}
+	}
+}
+
+// The CDK takes every variable that begins with its name for an option of its own.
+func TestNoVariableOfTheBuildLooksLikeAnOptionOfTheCDK(t *testing.T) {
+	for _, file := range []string{"../Makefile", "../localstack/stack"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(`\$[({]CDK\w*`).FindAll(text, -1); len(found) > 0 {
+			t.Errorf("%s reads %s", file, found)
 		}
 	}
 }

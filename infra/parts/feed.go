@@ -6,17 +6,18 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
-
-	"github.com/belfry-scheduler/belfry/infra/settings"
 )
 
 // Feed says how a queue invokes a function.
 type Feed struct {
 	Batch   int
-	Most    int              // invocations at a time; zero = as many as pollers make
-	Pollers *settings.Poller // provisioned ones, in place of Most
-	Off     bool             // nothing is taken until it is switched on
+	Most    int      // invocations at a time; zero = as many as pollers make
+	Pollers *Pollers // provisioned ones, in place of Most
+	Off     bool     // nothing is taken until it is switched on
 }
+
+// Pollers are the least and the most provisioned pollers of a queue.
+type Pollers struct{ Least, Most int }
 
 // FeedFrom lets a queue invoke the function, which answers message by message
 // what stays in the queue.

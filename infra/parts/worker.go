@@ -11,6 +11,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/belfry-scheduler/belfry/infra/settings"
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 )
 
@@ -45,6 +46,7 @@ func NewWorkerPool(cluster awsecs.Cluster, network Network, i Installation, pool
 		StopTimeout: seconds(stopSeconds), ReadonlyRootFilesystem: jsii.Bool(true), User: jsii.String("65532:65532"),
 		Logging: awsecs.LogDrivers_AwsLogs(&awsecs.AwsLogDriverProps{StreamPrefix: jsii.String("worker"), LogGroup: i.NewLogGroup(within, "/belfry/"+name)}),
 	})
+	i.grantPull(task.ObtainExecutionRole())
 	i.grantTraces(task.TaskRole())
 	Accept(task, "AwsSolutions-IAM5", "Getting a registry's token has no resource that a right could be narrowed to.", "Resource::*")
 	closed := awsec2.NewSecurityGroup(within, jsii.String("Closed"), &awsec2.SecurityGroupProps{Vpc: network.IVpc,
@@ -78,10 +80,18 @@ func (i Installation) platform() *awsecs.RuntimePlatform {
 // image is the one that the settings name, or the one that was packed beside the
 // functions. An engine is needed at deploy all the same: it loads and pushes it.
 func (i Installation) image() awsecs.ContainerImage {
-	if uri := i.Settings.Workers.Image; uri != "asset" {
+	if uri := i.Settings.Workers.Image; uri != settings.Asset {
 		return awsecs.ContainerImage_FromRegistry(&uri, nil)
 	}
 	return awsecs.ContainerImage_FromTarball(jsii.String(*i.built("worker") + "/image.tar"))
+}
+
+// grantPull lets a role pull the image that the settings name, where it is in ECR.
+func (i Installation) grantPull(role awsiam.IRole) {
+	if repository, is := settings.ECR(i.Settings.Workers.Image); is {
+		grant(role, "ecr:", []string{"GetAuthorizationToken"}, jsii.String("*"))
+		grant(role, "ecr:", []string{"BatchCheckLayerAvailability", "BatchGetImage", "GetDownloadUrlForLayer"}, jsii.String(repository.ARN()))
+	}
 }
 
 // healthCheck lets the worker ask itself: its image holds nothing else to ask with.

@@ -52,7 +52,7 @@ func (s Settings) Check(pools dispatch.Pools) error {
 		faults = append(faults, k.check())
 	}
 	names := queue.Names{Prefix: s.Prefix}
-	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), job.CheckTypes(s.Types))
+	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), s.checkAlarms(), s.checkImage(), job.CheckTypes(s.Types))
 	return errors.Join(faults...)
 }
 
@@ -113,16 +113,25 @@ func (s Settings) checkPools(pools dispatch.Pools) error {
 		}
 	}
 	for _, p := range s.Functions.Pollers {
-		if _, known := functions.Find(p.Pool); !known {
+		pool, known := functions.Find(p.Pool)
+		if !known {
 			faults = append(faults, refusal("functions.pollers", p.Pool, "a pool of kind lambda", "is no pool of kind lambda"))
-		}
-		if p.Least < 2 || p.Least > 200 || p.Most < p.Least || p.Most > 2000 {
-			faults = append(faults, refusal("functions.pollers", strconv.Itoa(p.Least)+" to "+strconv.Itoa(p.Most),
-				"least 2 to 200, most from least to 2000", "are no numbers of pollers"))
+		} else if most := MostPollers(pool); p.Least < leastPollers || p.Least > min(200, most) {
+			faults = append(faults, refusal("functions.pollers", strconv.Itoa(p.Least),
+				"2 to "+strconv.Itoa(min(200, most))+", a tenth of the pool's max_concurrency",
+				"is no number of pollers for "+p.Pool+", whose max_concurrency is "+strconv.Itoa(pool.MaxConcurrency)))
 		}
 	}
 	return errors.Join(faults...)
 }
+
+// leastPollers is Lambda's.
+const leastPollers = 2
+
+// MostPollers is how many provisioned pollers a pool may have: each drives ten
+// invocations at a time, and together no more than the pool's ceiling. Below 2,
+// Lambda's own least, the pool can have none.
+func MostPollers(pool dispatch.Pool) int { return pool.MaxConcurrency / 10 }
 
 // longestRegion is the length of the longest region's name, which the bucket's
 // name holds beside an account's twelve digits; S3 takes 63 characters.

@@ -94,6 +94,9 @@ func (k Key) set(text string) error {
 			return k.refuse(text, "cannot be said on the command line; write it into the file")
 		}
 		*words = nil
+		if strings.TrimSpace(text) == "" {
+			return nil
+		}
 		for word := range strings.SplitSeq(text, ",") {
 			*words = append(*words, strings.TrimSpace(word))
 		}

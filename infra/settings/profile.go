@@ -34,7 +34,7 @@ func large() Settings {
 	s.Profile, s.Shards = "large", 4096
 	s.Tables.WarmReads, s.Tables.WarmWrites, s.Tables.ContributorInsights = 30000, 40000, true
 	s.Functions.ScanConcurrency = 256
-	s.Functions.Pollers = Pollers{{Pool: "fast-io", Least: 20, Most: 200}}
+	s.Functions.Pollers = Pollers{{Pool: "fast-io", Least: 20}}
 	s.API.Rate, s.API.Burst = 1000, 2000
 	s.Workers.PublicIP, s.Workers.NATGateways = false, 2
 	return s

@@ -73,7 +73,24 @@ func parse(document []byte, context Lookup) (Settings, error) {
 			}
 		}
 	}
-	return s, nil
+	return s, publicUnlessOwn(&s, document, context)
+}
+
+// publicUnlessOwn takes workers' public addresses back in a network of the
+// operator's own, where the profile's word is no wish of theirs.
+func publicUnlessOwn(s *Settings, document []byte, context Lookup) error {
+	var file struct {
+		Workers struct {
+			PublicIP *bool `yaml:"public_ip"`
+		} `yaml:"workers"`
+	}
+	if err := yaml.Unmarshal(document, &file); err != nil {
+		return fmt.Errorf("not settings:\n%w", err)
+	}
+	if _, said := context(ContextPrefix + "workers.public_ip"); !said && file.Workers.PublicIP == nil && s.Workers.VPCID != "" {
+		s.Workers.PublicIP = false
+	}
+	return nil
 }
 
 // readPools reads a file of pools, as `belfry dev` does and the runtime will.

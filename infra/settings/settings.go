@@ -11,7 +11,7 @@ type Settings struct {
 	RestoreEpoch  int      `yaml:"restore_epoch" least:"0" most:"2147483647" doc:"How often the tables were restored from a backup. It must never go back."`
 	Types         []string `yaml:"types" doc:"The types that a job may have, at most 20. Figures are split by them, and each is a metric to pay for: docs/metrics.md."`
 	RetentionDays int      `yaml:"retention_days" least:"1" most:"3653" doc:"How many days ended executions, their timelines and the lists of what needs a person are kept; the list of recent executions reaches 31 days back in any case. It counts from an execution's end, so a change is for what ends from then on."`
-	Architecture  string   `yaml:"architecture" one:"arm64 x86_64" doc:"What functions and containers are built for and run on."`
+	Architecture  string   `yaml:"architecture" one:"arm64 x86_64" doc:"What functions and containers are built for and run on. Set it in infra/belfry.yaml, where make reads it, too; said in the context or in another file, the build has to be told as well: ARCH=x86_64 in the environment. Programs of another architecture are refused."`
 	Version       string   `yaml:"version" form:"^.{1,64}$" doc:"What the API's health answers as its version."`
 	LogLevel      string   `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`
 	LogDays       int      `yaml:"log_days" one:"1 3 5 7 14 30 60 90 120 150 180 365 400 545 731 1827 3653" doc:"How many days logs are kept."`
@@ -42,17 +42,16 @@ type Tables struct {
 type Functions struct {
 	ReservedConcurrency bool    `yaml:"reserved_concurrency" doc:"Whether tick and scan have concurrency of their own that no other function can take. Off in accounts with a low limit."`
 	ScanConcurrency     int     `yaml:"scan_concurrency" least:"2" most:"1000" doc:"Scans at a time: the mapping's MaximumConcurrency and, if reserved, the function's own."`
-	Pollers             Pollers `yaml:"pollers" doc:"Pools whose queue is polled by provisioned pollers in place of a MaximumConcurrency, so that a burst does not ramp for minutes."`
+	Pollers             Pollers `yaml:"pollers" doc:"Pools whose queue is polled by provisioned pollers in place of a MaximumConcurrency, so that a burst does not ramp for minutes: {pool: fast-io, least: 20}. A poller drives ten invocations at a time, so there are at most a tenth of the pool's max_concurrency of them, which keeps its ceiling. AWS charges for those that are held ready."`
 }
 
 // Pollers lists pools with provisioned pollers.
 type Pollers []Poller
 
-// Poller is one of them. A poller carries about ten invocations at a time.
+// Poller is one of them. How many there are at most follows from the pool.
 type Poller struct {
 	Pool  string `yaml:"pool"`
 	Least int    `yaml:"least"`
-	Most  int    `yaml:"most"`
 }
 
 // API are the settings of the HTTP API.
@@ -71,11 +70,11 @@ type API struct {
 // Workers are the settings of the container workers.
 type Workers struct {
 	Deployed          bool     `yaml:"deployed" doc:"Whether the workers of pools of kind ecs are part of the deployment. Off, they run elsewhere, told the same variables; queues and rights of the rest stay."`
-	Image             string   `yaml:"image" form:"^[^\\s]+$" doc:"URI of the container worker's image, or asset: built from this repository at deploy, which needs Docker there."`
+	Image             string   `yaml:"image" doc:"The container worker's image: a reference such as 111122223333.dkr.ecr.eu-west-1.amazonaws.com/belfry-worker:1.2.3 or …@sha256:…, or asset: packed from this repository and pushed at deploy, which needs Docker there. Of a repository in ECR the workers get the right to pull; one in another account has to let this one in by its own policy."`
 	VPCID             string   `yaml:"vpc_id" empty:"a network is made" form:"^vpc-([0-9a-f]{8}|[0-9a-f]{17})$" doc:"The network that container workers run in."`
 	SubnetIDs         []string `yaml:"subnet_ids" doc:"Its subnets for them; needed with vpc_id."`
 	AvailabilityZones []string `yaml:"availability_zones" doc:"The zones of those subnets, in the same order."`
-	PublicIP          bool     `yaml:"public_ip" doc:"Whether workers have public addresses and need no NAT gateway; nothing can connect to them in either case."`
+	PublicIP          bool     `yaml:"public_ip" doc:"Whether workers have public addresses and need no NAT gateway; nothing can connect to them in either case. With vpc_id it is false unless it is said."`
 	NATGateways       int      `yaml:"nat_gateways" least:"0" most:"3" doc:"NAT gateways of the network that is made; needed without public_ip."`
 	FlowLogs          bool     `yaml:"flow_logs" doc:"Whether the network that is made logs its flows."`
 	IdleMinutes       int      `yaml:"idle_minutes" least:"2" most:"60" doc:"After how many minutes without any message a pool goes to zero."`
@@ -91,7 +90,7 @@ type Webhooks struct {
 type Archive struct {
 	Enabled       bool   `yaml:"enabled" doc:"Whether every transition and every audit entry is kept in a bucket, beyond the tables: docs/archive.md. Turned off, the bucket stays."`
 	Bucket        string `yaml:"bucket" empty:"made of prefix, account and region" form:"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$" doc:"The bucket's name. A deployment takes a bucket that was left behind over only when its name is said here in full."`
-	KeepDays      int    `yaml:"keep_days" least:"0" most:"36500" doc:"How many days objects are kept; 0 keeps them for good."`
+	KeepDays      int    `yaml:"keep_days" least:"0" most:"36500" doc:"How many days objects are kept; 0 keeps them for good. What is over goes 30 days later, so that a mistake can be undone: 400 days are 430 that are stored and paid for."`
 	ColdDays      int    `yaml:"cold_days" least:"0" most:"36500" doc:"After how many days objects go to Glacier Instant Retrieval, where they cost a sixth and reading them 3 cents a GB; 0 leaves them. S3 leaves those of less than 128 KB."`
 	LockDays      int    `yaml:"lock_days" least:"0" most:"36500" doc:"How many days nobody can delete or replace an object (S3 Object Lock); 0 locks none. What is stored stays as it was locked then."`
 	LockMode      string `yaml:"lock_mode" one:"governance compliance" doc:"Whether a principal with a right of its own can lift the lock, or nobody at all."`
@@ -109,7 +108,7 @@ const XRay = "xray"
 
 // Alarms are the settings of the alarms.
 type Alarms struct {
-	TopicARN      string   `yaml:"topic_arn" empty:"a topic is made" form:"^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[a-zA-Z0-9_-]+$" doc:"Where alarms are sent."`
-	Emails        []string `yaml:"emails" doc:"Who is subscribed to the topic that is made."`
+	TopicARN      string   `yaml:"topic_arn" empty:"a topic is made" form:"^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[a-zA-Z0-9_-]+$" doc:"Where alarms are sent. Its subscriptions are made elsewhere."`
+	Emails        []string `yaml:"emails" doc:"Addresses that are subscribed to the topic that is made; not with topic_arn."`
 	OldestMessage int      `yaml:"oldest_message" least:"60" most:"43200" doc:"Seconds that a message may be old in a pool's queue before that is an alarm."`
 }

@@ -28,6 +28,13 @@ func read(file string, context settings.Lookup) (settings.Settings, dispatch.Poo
 		"belfry.yaml", context)
 }
 
+// own are settings with a network that is there.
+const own = "workers: {vpc_id: vpc-12345678, subnet_ids: [subnet-12345678], availability_zones: [eu-west-1a]"
+
+func inOwn(s *settings.Settings) {
+	s.Workers.VPCID, s.Workers.SubnetIDs, s.Workers.AvailabilityZones = "vpc-12345678", []string{"subnet-12345678"}, []string{"eu-west-1a"}
+}
+
 func TestTheFileStandsOnTheProfileAndTheContextOnTheFile(t *testing.T) {
 	for sentence, row := range map[string]struct {
 		file    string
@@ -38,11 +45,15 @@ func TestTheFileStandsOnTheProfileAndTheContextOnTheFile(t *testing.T) {
 		"a file changes what it names":          {"profile: small\nprefix: acme\napi: {rate: 7}", nil, func(s *settings.Settings) { s.Prefix, s.API.Rate = "acme", 7 }},
 		"the context changes what it names":     {"prefix: acme", map[string]string{"belfry:prefix": "other", "belfry:api.rate": "9"}, func(s *settings.Settings) { s.Prefix, s.API.Rate = "other", 9 }},
 		"the context has lists":                 {"", map[string]string{"belfry:alarms.emails": "a@example.com, b@example.com"}, func(s *settings.Settings) { s.Alarms.Emails = []string{"a@example.com", "b@example.com"} }},
+		"the context can empty a list":          {"alarms: {emails: [a@example.com]}", map[string]string{"belfry:alarms.emails": ""}, func(*settings.Settings) {}},
+		"a network of one's own is private":     {own + "}", nil, func(s *settings.Settings) { inOwn(s); s.Workers.PublicIP = false }},
+		"unless the file says that it is not":   {own + ", public_ip: true}", nil, inOwn},
+		"or the context does":                   {own + "}", map[string]string{"belfry:workers.public_ip": "true"}, inOwn},
 		"the context switches":                  {"", map[string]string{"belfry:tick_enabled": "false"}, func(s *settings.Settings) { s.TickEnabled = false }},
 		"the context can name another profile":  {"prefix: acme", map[string]string{"belfry:profile": "large"}, func(s *settings.Settings) { *s, _ = settings.OfProfile("large"); s.Prefix = "acme" }},
-		"a list in the file stands for the whole list": {"profile: large\nfunctions: {pollers: [{pool: cpu-heavy, least: 2, most: 3}]}", nil, func(s *settings.Settings) {
+		"a list in the file stands for the whole list": {"profile: large\nfunctions: {pollers: [{pool: cpu-heavy, least: 2}]}", nil, func(s *settings.Settings) {
 			*s, _ = settings.OfProfile("large")
-			s.Functions.Pollers = settings.Pollers{{Pool: "cpu-heavy", Least: 2, Most: 3}}
+			s.Functions.Pollers = settings.Pollers{{Pool: "cpu-heavy", Least: 2}}
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -93,9 +104,16 @@ func TestSettingsThatCannotBeDeployedAreRefused(t *testing.T) {
 		"a network without subnets":             {"workers: {vpc_id: vpc-0123456789abcdef0}", "", "workers.vpc_id", "subnet_ids"},
 		"workers without a way out":             {"workers: {public_ip: false}", "", "workers.public_ip", "nat_gateways"},
 		"an address that is none":               {"webhooks: {allow: [localhost]}", "", "webhooks.allow", "CIDR"},
-		"pollers for a pool that is not there":  {"functions: {pollers: [{pool: slow, least: 2, most: 4}]}", "", "functions.pollers", "kind lambda"},
-		"pollers for a pool of containers":      {"functions: {pollers: [{pool: long-running, least: 2, most: 4}]}", "", "functions.pollers", "kind lambda"},
-		"fewer pollers than at least":           {"functions: {pollers: [{pool: fast-io, least: 9, most: 4}]}", "", "functions.pollers", "least 2 to 200"},
+		"pollers for a pool that is not there":  {"functions: {pollers: [{pool: slow, least: 2}]}", "", "functions.pollers", "kind lambda"},
+		"pollers for a pool of containers":      {"functions: {pollers: [{pool: long-running, least: 2}]}", "", "functions.pollers", "kind lambda"},
+		"fewer pollers than Lambda has":         {"functions: {pollers: [{pool: fast-io, least: 1}]}", "", "functions.pollers", "2 to 20"},
+		"pollers above the pool's ceiling":      {"functions: {pollers: [{pool: fast-io, least: 21}]}", "", "functions.pollers", "2 to 20, a tenth of the pool's max_concurrency"},
+		"pollers for a pool with a low ceiling": {"functions: {pollers: [{pool: external-api, least: 2}]}", "", "functions.pollers", "max_concurrency"},
+		"an address that nothing is sent to":    {"", "belfry:alarms.emails=notanemail", "alarms.emails", "ops@example.com"},
+		"an address with a name before it":      {"alarms: {emails: [\"Ops <ops@example.com>\"]}", "", "alarms.emails", "ops@example.com"},
+		"addresses that nobody would tell":      {"alarms: {emails: [ops@example.com], topic_arn: \"arn:aws:sns:eu-west-1:111122223333:ops\"}", "", "alarms.emails", "none with alarms.topic_arn"},
+		"an image that is two":                  {"workers: {image: \"x y\"}", "", "workers.image", "asset, or a reference"},
+		"an image without a repository":         {"workers: {image: \"123456789012.dkr.ecr.eu-west-1.amazonaws.com/:1\"}", "", "workers.image", "a reference such as"},
 		"less scanning than a mapping can have": {"functions: {scan_concurrency: 1}", "", "functions.scan_concurrency", "2 to 1000"},
 		"a key that is no ARN":                  {"tables: {key_arn: alias/mine}", "", "tables.key_arn", "kms"},
 		"a bucket whose name would be too long": {"prefix: " + strings.Repeat("a", 28), "", "prefix", "27 characters"},

@@ -55,10 +55,12 @@ func (a *API) stage(i parts.Installation, api awsapigatewayv2.HttpApi) *string {
 	s := i.Settings.API
 	props := &awsapigatewayv2.HttpStageProps{HttpApi: api, StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true), DetailedMetricsEnabled: jsii.Bool(true),
 		Throttle: &awsapigatewayv2.ThrottleSettings{RateLimit: jsii.Number(s.Rate), BurstLimit: jsii.Number(s.Burst)}}
-	if s.Domain != "" {
-		props.DomainMapping = &awsapigatewayv2.DomainMappingOptions{DomainName: a.domain(i)}
-	}
 	stage := awsapigatewayv2.NewHttpStage(a.Stack, jsii.String("Stage"), props)
+	if s.Domain != "" {
+		// Not as the stage's own, which would name it after a key that there is none of.
+		mapping := awsapigatewayv2.NewApiMapping(a.Stack, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{Api: api, Stage: stage, DomainName: a.domain(i)})
+		mapping.Node().AddDependency(stage) // it is told the name alone
+	}
 	within := constructs.NewConstruct(a.Stack, jsii.String("Access"))
 	log := i.NewLogGroup(within, "/belfry/"+i.Name("api-access"))
 	stage.Node().DefaultChild().(awsapigatewayv2.CfnStage).SetAccessLogSettings(

@@ -43,7 +43,16 @@ func TestTheAPICanHaveADomainOfItsOwn(t *testing.T) {
 	file := "profile: small\napi: {domain: jobs.example.com, certificate_arn: \"" + certificate + "\", hosted_zone_id: Z0123, hosted_zone_name: example.com}"
 	i := installed(t, file)
 	i.of(t, "AWS::ApiGatewayV2::DomainName")[0].expect(t, map[string]string{"DomainName": "jobs.example.com", "DomainNameConfigurations.0.CertificateArn": certificate})
-	i.of(t, "AWS::ApiGatewayV2::ApiMapping")[0].expect(t, map[string]string{"Stage": "$default"})
+	mapping := i.of(t, "AWS::ApiGatewayV2::ApiMapping")[0]
+	mapping.expect(t, map[string]string{"Stage": "$default"})
+	if stage := i.of(t, "AWS::ApiGatewayV2::Stage")[0]; !strings.Contains(text(mapping.After), stage.ID) {
+		t.Errorf("the mapping comes after %v, not after its stage", mapping.After)
+	}
+	for _, r := range i["api"].Resources {
+		if strings.Contains(r.ID, "undefined") {
+			t.Errorf("a resource is named after what is not there: %s", r.ID)
+		}
+	}
 	i.of(t, "AWS::Route53::RecordSet")[0].expect(t, map[string]string{"Name": "jobs.example.com.", "Type": "A", "HostedZoneId": "Z0123"})
 	i.of(t, "AWS::ApiGatewayV2::Api")[0].expect(t, map[string]string{"DisableExecuteApiEndpoint": "true"})
 	if got := text(at(i["api"].Raw, "Outputs.Url.Value")); got != "https://jobs.example.com" {

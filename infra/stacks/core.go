@@ -94,16 +94,16 @@ func (c *Core) work(i parts.Installation, d *Data, pool dispatch.Pool) parts.Fun
 	f := parts.NewFunction(c.Stack, "Work-"+pool.Name, i, parts.FunctionShape{Folder: "work", Pool: pool.Name, Says: "Runs the executions of the pool " + pool.Name + ".",
 		MemoryMB: pool.MemoryMB, Timeout: parts.WorkTimeout(pool), Chains: true, Secrets: true}, nil)
 	queues := d.Work[pool.Name]
-	f.FeedFrom(queues.Main, parts.Feed{Batch: pool.Batch, Most: pool.MaxConcurrency, Pollers: pollers(i.Settings.Functions.Pollers, pool.Name)})
+	f.FeedFrom(queues.Main, parts.Feed{Batch: pool.Batch, Most: pool.MaxConcurrency, Pollers: pollers(i.Settings.Functions.Pollers, pool)})
 	f.FeedFrom(queues.Isolation, parts.Feed{Batch: 1, Most: pool.Isolation})
 	grantWork(i, f.Role, d, pool.Name)
 	return f
 }
 
-func pollers(all settings.Pollers, pool string) *settings.Poller {
+func pollers(all settings.Pollers, pool dispatch.Pool) *parts.Pollers {
 	for _, p := range all {
-		if p.Pool == pool {
-			return &p
+		if p.Pool == pool.Name {
+			return &parts.Pollers{Least: p.Least, Most: settings.MostPollers(pool)}
 		}
 	}
 	return nil

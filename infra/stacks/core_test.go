@@ -89,7 +89,7 @@ func TestEveryQueueIsWorkedOffByItsFunction(t *testing.T) {
 		{"profile: small", "belfry-scan", "Scan", "1", "10", ""},
 		{"profile: large", "belfry-scan", "Scan", "1", "256", ""},
 		{"profile: small", "belfry-fast-io", "Workfastio", "10", "200", ""},
-		{"profile: large", "belfry-fast-io", "Workfastio", "10", "", `{"MaximumPollers":200,"MinimumPollers":20}`},
+		{"profile: large", "belfry-fast-io", "Workfastio", "10", "", `{"MaximumPollers":20,"MinimumPollers":20}`},
 		{"profile: large", "belfry-fast-io-isolation", "Workfastio", "1", "2", ""},
 		{"profile: small", "belfry-external-api", "Workexternalapi", "10", "10", ""},
 		{"profile: small", "belfry-cpu-heavy", "Workcpuheavy", "1", "50", ""},

@@ -76,6 +76,17 @@ func TestEveryAlarmTellsSomebodyAndKnowsWhatSilenceMeans(t *testing.T) {
 	}
 }
 
+// An installation that is switched off for a restore is silent on purpose.
+func TestWithTheTickOffSilenceIsNoAlarm(t *testing.T) {
+	for _, file := range []string{"profile: small\ntick_enabled: false", "profile: small\ntick_enabled: false\nmetrics: false"} {
+		for _, alarm := range installed(t, file).of(t, "AWS::CloudWatch::Alarm") {
+			if alarm.get("TreatMissingData") == "breaching" {
+				t.Errorf("%q: %s takes silence for trouble", file, alarm.get("AlarmName"))
+			}
+		}
+	}
+}
+
 // PB-183: a moved message is not counted as sent, so that alarm never rang.
 func TestADeadLetterQueueIsWatchedByWhatLiesInIt(t *testing.T) {
 	i := installed(t, "profile: small")

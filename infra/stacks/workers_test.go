@@ -2,6 +2,7 @@ package stacks_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -37,6 +38,23 @@ func TestTheImageIsTheOneThatWasPackedOrTheOneThatIsNamed(t *testing.T) {
 	} {
 		if image := installed(t, file).of(t, "AWS::ECS::TaskDefinition")[0].get("ContainerDefinitions.0.Image"); !regexp.MustCompile(want).MatchString(image) {
 			t.Errorf("%s: the image is %s, want %s", file, image, want)
+		}
+	}
+}
+
+// An image in ECR is pulled in the name of the task's execution role.
+func TestTheWorkersMayPullTheImageThatIsNamed(t *testing.T) {
+	for host, partition := range map[string]string{"123456789012.dkr.ecr.eu-west-1.amazonaws.com": "aws:ecr:eu-west-1", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn": "aws-cn:ecr:cn-north-1"} {
+		i := installed(t, "profile: small\nworkers: {image: \""+host+"/team/belfry-worker:1.2.3\"}")
+		i.of(t, "AWS::ECS::TaskDefinition")[0].expect(t, map[string]string{"ContainerDefinitions.0.Image": host + "/team/belfry-worker:1.2.3"})
+		repository := "arn:" + partition + ":123456789012:repository/team/belfry-worker"
+		want := []string{"ecr:BatchCheckLayerAvailability on " + repository, "ecr:BatchGetImage on " + repository, "ecr:GetAuthorizationToken on *",
+			"ecr:GetDownloadUrlForLayer on " + repository}
+		for _, r := range rolesOf(t, i) {
+			rights := slices.DeleteFunc(slices.Clone(r.Rights), func(right string) bool { return !strings.HasPrefix(right, "ecr:") })
+			if pulls := r.Name == "workers/PoollongrunningTaskExecution"; pulls && !slices.Equal(rights, want) || !pulls && len(rights) > 0 {
+				t.Errorf("%s may %v", r.Name, rights)
+			}
 		}
 	}
 }
