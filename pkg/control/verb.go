@@ -42,6 +42,13 @@ func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide 
 			return nil, job.ErrLost
 		}
 		now := s.Clock.Now().Truncate(time.Millisecond)
+		if try < maxTries && switchIsDue(head, now) {
+			// A gap is of one revision's times: what the other one had is settled first.
+			if err := s.Materialiser.Materialise(ctx, ref); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		p, err := decide(head, now)
 		if err != nil {
 			return nil, err
@@ -58,6 +65,12 @@ func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide 
 		}
 		return s.finish(ctx, &p.next, now)
 	}
+}
+
+// switchIsDue reports whether a definition that waits should have taken over by
+// now, and no scan was there to let it.
+func switchIsDue(head *job.Head, now time.Time) bool {
+	return head != nil && head.State == job.Enabled && !head.SwitchAt.IsZero() && head.SwitchAt.Before(now)
 }
 
 // finish is what stands between a verb's write and its acknowledgement.

@@ -58,7 +58,11 @@ func TestPB122AnEditNeitherOverwritesTheCursorNorClearsASuspension(t *testing.T)
 func TestPB123AnEditAndAPauseAtOneMomentBothTakeEffect(t *testing.T) {
 	d := job.Definition{Schedule: job.Schedule{Every: job.Duration(10 * time.Second)}}
 	onStage(t, d, func(s *stage) {
-		for round := range 200 {
+		rounds := 200
+		if testing.Short() {
+			rounds = 20
+		}
+		for round := range rounds {
 			var group sync.WaitGroup
 			edited := d
 			edited.Description = fmt.Sprint("round ", round)

@@ -138,6 +138,35 @@ func TestASwitchOverThatNobodyWasThereFor(t *testing.T) {
 	})
 }
 
+// A verb comes before any scan has let the waiting definition take over: each
+// time of either revision has its disposition all the same.
+func TestAVerbAfterASwitchOverThatNobodyWasThereFor(t *testing.T) {
+	for says, verb := range map[string]func(s *stage){
+		"a pause":  func(s *stage) { _, err := s.planes().Control.Pause(s.Context(), s.ref, "test"); s.must(err) },
+		"a delete": func(s *stage) { _, err := s.planes().Control.Delete(s.Context(), s.ref, "test", 0); s.must(err) },
+		"an edit":  func(s *stage) { s.apply(job.Definition{Schedule: job.Schedule{Cron: "*/7 * * * *"}}) },
+	} {
+		t.Run(says, func(t *testing.T) {
+			onStage(t, job.Definition{Schedule: job.Schedule{Cron: "*/10 * * * *"}}, func(s *stage) {
+				_, err := s.later(job.Definition{Schedule: job.Schedule{Cron: "*/4 * * * *"}}, "00:25:00")
+				s.must(err)
+				time.Sleep(37*time.Minute + 30*time.Second)
+				verb(s)
+				stored, err := s.w.Stored(s.Context(), s.ref)
+				s.must(err)
+				for _, minute := range []int{10, 20, 28, 32, 36} {
+					at := time.Date(2000, 1, 1, 0, minute, 0, 0, time.UTC)
+					if !slices.ContainsFunc(stored, func(e job.Execution) bool {
+						return e.Range == nil && e.ScheduledAt.Equal(at) || e.Range != nil && !at.Before(e.Range.From) && !at.After(e.Range.To)
+					}) {
+						s.Errorf("%s has no disposition", at.Format(time.TimeOnly))
+					}
+				}
+			})
+		})
+	}
+}
+
 func (s *stage) missed() (reasons []job.Reason, count int) {
 	s.Helper()
 	stored, err := s.w.Stored(s.Context(), s.ref)
