@@ -105,7 +105,9 @@ func (a *app) showBackfillAnswer(b client.BackfillAnswer) {
 		if there > 0 {
 			fmt.Fprintf(a.out, "%d of them have an execution and are passed over\n", there)
 		}
-		fmt.Fprintf(a.out, "at %s it takes about %s\n", rateText(b.Rate), drainTime(b.Count-there, b.Rate))
+		if b.Count > there {
+			fmt.Fprintf(a.out, "at %s it takes about %s\n", rateText(b.Rate), drainTime(b.Count-there, b.Rate))
+		}
 	} else {
 		fmt.Fprintf(a.out, "backfill %s: %s, at %s\nwatch it with: belfry backfill list %s\n", b.ID, span, rateText(b.Rate), b.Job)
 	}

@@ -64,11 +64,15 @@ func labels(e *job.Execution) observe.Labels {
 // stored tells how late an execution came into being, again when a newer life
 // of its job made it anew.
 func (m measure) stored() {
-	made := m.New.Status == job.Scheduled && m.New.Kind == job.KindScheduled && (m.Old == nil || m.Old.Epoch < m.New.Epoch)
+	made := m.New.Status == job.Scheduled && m.punctual() && (m.Old == nil || m.Old.Epoch < m.New.Epoch)
 	if made {
 		m.Observe(observe.ScheduleLag, m.of, m.New.CreatedAt.Sub(m.New.DueAt()))
 	}
 }
+
+// punctual reports whether the execution has a time to be late for. What a person
+// asked for has none: a backfill of last year is not a year late.
+func (m measure) punctual() bool { return m.New.Kind == job.KindScheduled && m.New.Actor == "" }
 
 // started tells of a claim: how long the attempt waited, and of the first
 // attempt how late it is.
@@ -82,7 +86,7 @@ func (m measure) started() {
 	} else if known {
 		m.Observe(observe.QueueWait, m.of, begun.Sub(later(m.Old.CreatedAt, m.Old.AvailableAt)))
 	}
-	if m.Old.Attempt > 0 || m.New.Kind != job.KindScheduled {
+	if m.Old.Attempt > 0 || !m.punctual() {
 		return
 	}
 	lag, late := m.New.StartedAt.Sub(m.New.DueAt()), 0

@@ -71,6 +71,12 @@ func running(n, ms int) *job.Execution {
 	})
 }
 
+// backfilled is an execution that a person's backfill made.
+func backfilled(e *job.Execution) *job.Execution {
+	e.Key, e.Backfill, e.Actor = job.ScheduledKey(noon.AddDate(-1, 0, 0)), "01JZXW7GB0RE2M4Q0T5N6V8XYZ", "ada"
+	return e
+}
+
 // ending is what a running execution becomes at a millisecond.
 func ending(from *job.Execution, status job.Status, reason job.Reason, ms int) *job.Execution {
 	e := *from
@@ -110,6 +116,8 @@ func TestMeasure(t *testing.T) {
 		"more than thirty seconds is late":                {modified("r", life(nil), late), map[string]any{"start_lag": 31000., "late_starts": 1., "queue_wait": 31000.}},
 		"who was made late waits from then on":            {modified("r", life(func(e *job.Execution) { e.CreatedAt = at(30) }), running(1, 40)), map[string]any{"start_lag": 40., "late_starts": 0., "queue_wait": 10.}},
 		"a manual run waits but has no time to be late":   {modified("r", life(func(e *job.Execution) { e.Kind = job.KindManual }), manual), map[string]any{"queue_wait": 40.}},
+		"a backfill of last year is not a year late":      {modified("r", backfilled(life(nil)), backfilled(running(1, 40))), map[string]any{"queue_wait": 40.}},
+		"nor is it when it is made":                       {inserted("r", backfilled(life(nil))), map[string]any{}},
 		"a retry waits from its own time and is no start": {modified("r", waiting, running(2, 1003)), map[string]any{"queue_wait": 3.}},
 		"a takeover is one, and its lease was lost":       {modified("r", running(1, 40), lost), map[string]any{"takeovers": 1., "leases_lost": 1.}},
 		"a heartbeat tells nothing":                       {modified("r", running(1, 40), running(1, 40)), map[string]any{}},
