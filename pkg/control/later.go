@@ -79,6 +79,14 @@ func checkLater(r PutRequest, d job.Definition, head *job.Head, old *job.Revisio
 	return nil
 }
 
+// switchesSoon refuses a verb between a switch-over, which a scan makes minutes
+// ahead, and its moment: the times between are still those of the revision before.
+func switchesSoon(head *job.Head, verb string) error {
+	at := head.SwitchedAt.UTC().Format(time.RFC3339)
+	return &job.Error{Code: job.CodeStateConflict, Field: "switch_at", Value: at,
+		Message: "the job is about to switch to revision " + fmt.Sprint(head.Revision) + " at " + at, Fix: verb + " it after that"}
+}
+
 // cursorAfter is the first time of a head's schedule after a moment, which ends
 // where a definition that waits takes over.
 func cursorAfter(head *job.Head, compiled *schedule.Plan, from time.Time) time.Time {

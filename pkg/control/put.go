@@ -177,7 +177,7 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 		return PutResult{}, plan{}, err
 	}
 	if now.Before(head.SwitchedAt) {
-		return PutResult{}, plan{}, stateConflict(head, "change", "it switches to revision "+fmt.Sprint(head.Revision)+" at "+head.SwitchedAt.UTC().Format(time.RFC3339)+": edit it after that")
+		return PutResult{}, plan{}, switchesSoon(head, "edit")
 	}
 	if r.EffectiveAt.After(now) {
 		return s.editLater(ctx, r, d, head, old, now)

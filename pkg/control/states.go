@@ -48,6 +48,9 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string, how job
 		if !lifecycle.Allowed(lifecycle.JobArrows, head.State, job.Enabled) || head.State == job.Completed {
 			return plan{}, stateConflict(head, "resume", "give it a new schedule instead")
 		}
+		if now.Before(head.SwitchedAt) {
+			return plan{}, switchesSoon(head, "resume")
+		}
 		compiled, err := s.Zones.Compile(head.Schedule, head.Anchor)
 		if err != nil {
 			return plan{}, err

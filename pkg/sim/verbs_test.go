@@ -97,6 +97,9 @@ func (o *operator) step() {
 		o.must(err)
 		how := []job.OnResume{job.ResumeFromNow, job.ResumeCatchUp}[o.r.IntN(2)]
 		head, err := service.Resume(ctx, o.ref, "test", how)
+		if job.CodeOf(err) == job.CodeStateConflict {
+			return // a switch-over has been made and has not come yet
+		}
 		if job.CodeOf(err) == job.CodeNotFound {
 			var result control.PutResult
 			result, err = service.Put(ctx, control.PutRequest{Ref: o.ref, Definition: o.definition(), Actor: "test"})
