@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -275,4 +276,29 @@ func (d *deployment) judge(ref job.Ref, from, upto time.Time) {
 			d.t.Errorf("%s of %s (%s %s) has no end: %+v", at, ref.Job, head.Schedule.Cron, head.Schedule.Zone, e)
 		}
 	}
+}
+
+// Workers that are away for a while: what waits for them was due before the move,
+// and is as good as ever.
+func TestWhatWaitsForWorkersWhileItsJobMovesStillRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := func() bool {
+			at := time.Now().UTC()
+			return at.Hour() == 8 && at.Minute() < 30
+		}
+		d := deploy(t, sim.Options{Decide: func(process string, _ fault.Call) fault.Action {
+			if strings.HasPrefix(process, "worker-") && away() {
+				return fault.FailBefore
+			}
+			return fault.Pass
+		}})
+		d.w.Start(t.Context())
+		waits := d.put("waits", "0,5 9 * * *", "Europe/Berlin") // 08:00 and 08:05, then 07:00 and 07:05
+		sleepUntil(8, 10)
+		d.restart()
+		sleepUntil(32, 0)
+		d.w.Stop()
+		d.expect(waits, "1 08:00", "1 08:05", "2 07:00", "2 07:05")
+		d.audited(waits, 1)
+	})
 }
