@@ -81,6 +81,9 @@ func (a *app) showJob(j client.Job) {
 		next += ", " + stamp(j.NextFireAt.Time, time.UTC)
 	}
 	pairs := []string{"job", j.Job, "state", state, "schedule", safe(describe(j.Schedule)), "next", next}
+	if !j.SwitchAt.IsZero() {
+		pairs = append(pairs, "changes", a.when(j.SwitchAt, zone)+": a definition that waits takes over")
+	}
 	if d := j.Definition; d != nil {
 		pairs = append(pairs, "description", safe(d.Description), "target", safe(targetText(d.Target)), "timeout", d.Timeout.String(),
 			"retry", fmt.Sprintf("%d attempts, %s to %s apart, for %s", d.Retry.MaxAttempts, d.Retry.Base, d.Retry.Max, d.Retry.MaxAge))
