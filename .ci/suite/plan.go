@@ -35,6 +35,7 @@ type part struct {
 var sharing = []string{
 	"pkg/schedule", "pkg/clock", "pkg/localaws", "pkg/store", "pkg/queue",
 	"pkg/trigger", "pkg/execute", "pkg/dispatch", "pkg/worker", "pkg/target",
+	"pkg/restore", "pkg/sweep", "pkg/archive", "pkg/signing", "pkg/observe",
 	"pkg/httpapi", "functions", "cmd",
 }
 
