@@ -1,8 +1,17 @@
 // Command work is the function behind the work queues: it runs executions.
 package main
 
-import "github.com/belfry-scheduler/belfry/functions"
+import (
+	"context"
+
+	"github.com/belfry-scheduler/belfry/functions"
+)
 
 func main() {
-	functions.Main(func(i *functions.Installation) (any, error) { return functions.Work(i) })
+	functions.Main(func(i *functions.Installation) (any, error) {
+		if err := fetchKey(context.Background(), i); err != nil {
+			return nil, err
+		}
+		return functions.Work(i)
+	})
 }

@@ -23,7 +23,7 @@ type FunctionShape struct {
 	Timeout  time.Duration
 	Reserved int           // concurrency of its own; zero = it shares the account's
 	Chains   bool          // it sends to a queue that invokes it or its like: a chain that is meant
-	Secrets  bool          // it is told the secrets, too
+	Secrets  bool          // it is told the secret, and may read it
 	Archive  awss3.IBucket // the archive's bucket, of which it is told; nil = it is not
 }
 
@@ -56,6 +56,9 @@ func NewFunction(scope constructs.Construct, id string, i Installation, shape Fu
 	}
 	f := Function{Role: role, Function: awslambda.NewFunction(within, jsii.String("Function"), props)}
 	acceptKeyWords(i, role)
+	if arn := i.Settings.Webhooks.SecretARN; shape.Secrets && arn != "" {
+		grant(role, "secretsmanager:", []string{"GetSecretValue"}, &arn)
+	}
 	i.grantTraces(role)
 	Accept(role, "AwsSolutions-IAM5", "Traces have no resource that a right could be narrowed to.", "Resource::*")
 	NewAlarm(within, "Errors", i, AlarmShape{Name: name[len(i.Settings.Prefix)+1:] + "-errors", Runbook: "function-errors",
@@ -79,8 +82,8 @@ func (i Installation) told(shape FunctionShape) *map[string]*string {
 		told["BELFRY_ARCHIVE_BUCKET"] = shape.Archive.BucketName()
 	}
 	if arn := i.Settings.Webhooks.SecretARN; shape.Secrets && arn != "" {
-		// CloudFormation puts the secret in at deploy, so that it stands in no template.
-		told["BELFRY_WEBHOOK_SECRET"] = jsii.String("{{resolve:secretsmanager:" + arn + ":SecretString}}")
+		// Its name: whoever may look at a function sees what it is told.
+		told["BELFRY_WEBHOOK_SECRET_ARN"] = &arn
 	}
 	return &told
 }

@@ -82,7 +82,7 @@ type Workers struct {
 
 // Webhooks are the settings of webhook calls.
 type Webhooks struct {
-	SecretARN string   `yaml:"secret_arn" empty:"calls are not signed" form:"^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\\s]+$" doc:"The Secrets Manager secret that holds the signing key (whsec_...)."`
+	SecretARN string   `yaml:"secret_arn" empty:"calls are not signed" form:"^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\\s]+$" doc:"The Secrets Manager secret whose text is the signing key (whsec_...). Functions fetch it as they start, container workers are handed it; another key is taken up by what starts from then on: docs/deploy.md."`
 	Allow     []string `yaml:"allow" doc:"Loopback and private addresses that webhooks may call all the same."`
 }
 

@@ -112,8 +112,6 @@ func TestSettingsThatCannotBeDeployedAreRefused(t *testing.T) {
 		"an address that nothing is sent to":    {"", "belfry:alarms.emails=notanemail", "alarms.emails", "ops@example.com"},
 		"an address with a name before it":      {"alarms: {emails: [\"Ops <ops@example.com>\"]}", "", "alarms.emails", "ops@example.com"},
 		"addresses that nobody would tell":      {"alarms: {emails: [ops@example.com], topic_arn: \"arn:aws:sns:eu-west-1:111122223333:ops\"}", "", "alarms.emails", "none with alarms.topic_arn"},
-		"an image that is two":                  {"workers: {image: \"x y\"}", "", "workers.image", "asset, or a reference"},
-		"an image without a repository":         {"workers: {image: \"123456789012.dkr.ecr.eu-west-1.amazonaws.com/:1\"}", "", "workers.image", "a reference such as"},
 		"less scanning than a mapping can have": {"functions: {scan_concurrency: 1}", "", "functions.scan_concurrency", "2 to 1000"},
 		"a key that is no ARN":                  {"tables: {key_arn: alias/mine}", "", "tables.key_arn", "kms"},
 		"a bucket whose name would be too long": {"prefix: " + strings.Repeat("a", 28), "", "prefix", "27 characters"},

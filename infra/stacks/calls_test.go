@@ -14,7 +14,7 @@ var feeds = []string{"sqs:ReceiveMessage", "sqs:ChangeMessageVisibility", "sqs:D
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
 
 func TestEveryCallThatTheCodeCanMakeIsGrantedAndNoOther(t *testing.T) {
-	i := installed(t, "profile: small")
+	i := installed(t, "profile: small\nwebhooks: {secret_arn: \""+secret+"\"}")
 	roles := map[string]role{}
 	for _, r := range rolesOf(t, i) {
 		roles[r.Name] = r
@@ -54,7 +54,7 @@ func compare(t *testing.T, name string, needs []string, r role) {
 	}
 	for _, right := range r.Rights {
 		action, on, _ := strings.Cut(right, " on ")
-		if !strings.HasPrefix(action, "sqs:") && !strings.HasPrefix(action, "dynamodb:") && !strings.HasPrefix(action, "s3:") {
+		if !strings.HasPrefix(action, "sqs:") && !strings.HasPrefix(action, "dynamodb:") && !strings.HasPrefix(action, "s3:") && !strings.HasPrefix(action, "secretsmanager:") {
 			continue
 		}
 		if slices.Contains(feeds, action) || strings.HasPrefix(on, "Failures") || strings.HasPrefix(on, "ArchiveFailures") {

@@ -197,21 +197,31 @@ func TestARecordThatCannotBeTakenDoesNotStopTheStream(t *testing.T) {
 	}
 }
 
+const secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:hooks-AbCdEf"
+
+func TestOnlyWhatSignsMayReadTheSecret(t *testing.T) {
+	for _, r := range rolesOf(t, installed(t, "profile: small\nwebhooks: {secret_arn: \""+secret+"\"}")) {
+		signs := strings.HasPrefix(r.Name, "work") && (!strings.HasPrefix(r.Name, "workers/") || r.Name == "workers/PoollongrunningTaskExecution")
+		if got := slices.Contains(r.Rights, "secretsmanager:GetSecretValue on "+secret); got != signs {
+			t.Errorf("%s may read the secret: %v", r.Name, got)
+		}
+	}
+}
+
 func TestFunctionsAreToldWhatTheyCanRead(t *testing.T) {
-	const secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:hooks-AbCdEf"
 	i := installed(t, "profile: large\nprefix: acme\nwebhooks: {secret_arn: \""+secret+"\", allow: [10.0.0.0/8, 127.0.0.1]}")
 	for _, f := range i.of(t, "AWS::Lambda::Function") {
 		told, _ := at(f.Properties, "Environment.Variables").(map[string]any)
-		const resolved = "{{resolve:secretsmanager:" + secret + ":SecretString}}"
 		runs := strings.HasPrefix(f.get("FunctionName"), "acme-work-")
-		if got := text(told["BELFRY_WEBHOOK_SECRET"]); (got == resolved) != runs || (got != "") != runs {
+		if got := text(told["BELFRY_WEBHOOK_SECRET_ARN"]); (got == secret) != runs || (got != "") != runs {
 			t.Errorf("%s is told the secret as %q", f.ID, got)
+		}
+		// What CloudFormation resolves, whoever may look at the function reads.
+		if shown := f.get("Environment.Variables"); strings.Contains(shown, "resolve:") {
+			t.Errorf("%s has the secret itself among its variables: %s", f.ID, shown)
 		}
 		e, err := assemble.ReadEnvironment(func(name string) (string, bool) {
 			value, is := told[name].(string)
-			if value == resolved {
-				value = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-			}
 			return value, is
 		})
 		if err != nil || e.Prefix != "acme" || e.Shards != 4096 || len(e.Pools) != 4 || len(e.WebhookAllow) != 2 {

@@ -16,7 +16,6 @@ import (
 )
 
 func TestAContainerWorkerIsToldItsPoolAndHasTimeToDrain(t *testing.T) {
-	const secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:hooks-AbCdEf"
 	i := installed(t, "profile: small\nworkers: {image: \"ecr.example.com/belfry:1\"}\nwebhooks: {secret_arn: \""+secret+"\"}")
 	task := i.of(t, "AWS::ECS::TaskDefinition")[0]
 	task.expect(t, map[string]string{"Cpu": "1024", "Memory": "2048", "RuntimePlatform.CpuArchitecture": "ARM64", "ContainerDefinitions.0.Image": "ecr.example.com/belfry:1",

@@ -34,13 +34,16 @@ type Environment struct {
 	Retention     time.Duration  // how long ended executions are kept
 	Pool          string         // empty = every pool
 	WebhookSecret string         // "whsec_…"; empty = webhook calls are not signed
-	WebhookAllow  []netip.Prefix
-	LogLevel      slog.Level
-	Metrics       bool          // whether figures are written among the log lines
-	Traces        otlp.Settings // by the variables of OpenTelemetry
-	Version       string
-	ArchiveBucket string // where transitions and audit entries are archived; empty = nowhere
-	Health        string // where a container worker answers how it is, host:port; empty = nowhere
+	// WebhookSecretARN names a secret of Secrets Manager that holds the key; empty =
+	// there is none. The function work fetches it, nothing else does.
+	WebhookSecretARN string
+	WebhookAllow     []netip.Prefix
+	LogLevel         slog.Level
+	Metrics          bool          // whether figures are written among the log lines
+	Traces           otlp.Settings // by the variables of OpenTelemetry
+	Version          string
+	ArchiveBucket    string // where transitions and audit entries are archived; empty = nowhere
+	Health           string // where a container worker answers how it is, host:port; empty = nowhere
 }
 
 // Variable is one variable of the environment.
@@ -74,6 +77,8 @@ var Variables = []Variable{
 		Meaning: "How many days ended executions, their timelines and the lists of what needs a person are kept.", read: readRetention},
 	{Name: "BELFRY_WEBHOOK_SECRET", Bound: "whsec_ and 24 to 64 bytes in base64", Secret: true,
 		Meaning: "Signs webhook calls (Standard Webhooks); absent: they are not signed.", read: readWebhookSecret},
+	{Name: "BELFRY_WEBHOOK_SECRET_ARN", Bound: "the ARN of a secret in Secrets Manager",
+		Meaning: "The secret that holds that key: the function work fetches it once as it starts. Nothing else reads it; container workers are handed the key itself.", read: readWebhookSecretARN},
 	{Name: "BELFRY_WEBHOOK_ALLOW", Bound: "IP addresses and networks in CIDR form, joined by commas",
 		Meaning: "Loopback and private addresses that webhooks may call all the same.", read: readWebhookAllow},
 	{Name: "BELFRY_LOG_LEVEL", Default: "info", Bound: "debug, info, warn or error",
@@ -220,6 +225,30 @@ func readWebhookSecret(e *Environment, value string) error {
 	e.WebhookSecret = value
 	return nil
 }
+
+// SetWebhookSecret takes a key that came from elsewhere than a variable. The
+// refusal of one that cannot sign does not show it.
+func (e *Environment) SetWebhookSecret(value string) error {
+	for _, v := range Variables {
+		if v.Name != "BELFRY_WEBHOOK_SECRET" {
+			continue
+		}
+		if err := v.read(e, value); err != nil {
+			return v.refuse(value, err)
+		}
+	}
+	return nil
+}
+
+func readWebhookSecretARN(e *Environment, value string) error {
+	if !secretARN.MatchString(value) {
+		return errors.New("names no secret of Secrets Manager")
+	}
+	e.WebhookSecretARN = value
+	return nil
+}
+
+var secretARN = regexp.MustCompile(`^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\s]+$`)
 
 func readWebhookAllow(e *Environment, value string) error {
 	for part := range strings.SplitSeq(value, ",") {
