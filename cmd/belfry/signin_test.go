@@ -137,6 +137,14 @@ func TestWhoeverIsNotLetInIsToldWhatToDo(t *testing.T) {
 	}
 }
 
+func TestNothingIsSignedForAnAddressInClear(t *testing.T) {
+	t.Parallel()
+	got := ask(t, "http://belfry.example.com", append(keysInPlace, "AWS_REGION=eu-west-3", "AWS_SESSION_TOKEN=not-to-be-shown")...)
+	if got.code != exitNotLetIn || !strings.Contains(got.err, "write the address with https://") || strings.Contains(got.err, "not-to-be-shown") {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+}
+
 func TestTheAPIsOwnAddressNamesTheRegion(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,7 @@ var errUsage = errors.New("see worker --help")
 // until ctx ends, then drains.
 func run(ctx context.Context, args []string, lookup func(string) (string, bool), out, errOut io.Writer) int {
 	c := command(lookup, out)
-	c.SetArgs(args)
+	c.SetArgs(twoDashes(c, args))
 	c.SetOut(out)
 	c.SetErr(errOut)
 	err := c.ExecuteContext(ctx)
@@ -79,6 +80,19 @@ func command(lookup func(string) (string, bool), out io.Writer) *cobra.Command {
 	c.Flags().BoolVar(&f.deadLetters, "dead-letters", false, "also consume the pools' dead-letter queues, where no function does")
 	c.Flags().BoolVar(&f.health, "health", false, "run nothing; ask the worker that answers at BELFRY_HEALTH how it is, and end with 0 or 1")
 	return c
+}
+
+// twoDashes gives a flag that is written with a single dash its second one, as
+// programs in Go that read flags by the standard library allow.
+func twoDashes(c *cobra.Command, args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if strings.HasPrefix(arg, "-") && c.Flags().Lookup(name) != nil {
+			out[i] = "-" + arg
+		}
+	}
+	return out
 }
 
 // environmentHelp documents the variables, out of their own list.

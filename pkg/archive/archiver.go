@@ -86,6 +86,12 @@ func (a *Archiver) store(ctx context.Context, objects []Object) (refused int, er
 		})
 	}
 	_ = all.Wait() // kept in errs, so that no object stops another
+	return causeOf(errs)
+}
+
+// causeOf counts the errors and returns the first of an object that was tried:
+// objects are tried side by side, so one before it may not have been.
+func causeOf(errs []error) (refused int, err error) {
 	for _, one := range errs {
 		if one != nil {
 			refused++

@@ -11,5 +11,6 @@
 // http.Client that they give to pkg/client, which itself knows nothing of AWS.
 //
 // What it must never do: show a key or a token, in an error too; send a request
-// that it could not sign; repeat one.
+// that it could not sign; send one in clear to another machine, since
+// whoever reads it on the way has the session token; repeat one.
 package signing

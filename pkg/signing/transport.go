@@ -30,7 +30,7 @@ type Transport struct {
 var signer = v4.NewSigner()
 
 // RoundTrip signs a copy of the request and sends it. The error of a request
-// that could not be signed is an *UnsentError.
+// that could not be signed, or would go in clear, is an *UnsentError.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	signed, err := t.sign(r)
 	if err != nil {
@@ -47,6 +47,9 @@ func (t *Transport) sign(r *http.Request) (*http.Request, error) {
 	body, err := bodyOf(r)
 	if err != nil {
 		return nil, &UnsentError{Message: "the request's body could not be read", Err: err}
+	}
+	if err := private(r.URL); err != nil {
+		return nil, err
 	}
 	ctx := r.Context()
 	keys, err := t.keys(ctx)

@@ -129,3 +129,29 @@ func TestPutEndsWithItsContext(t *testing.T) {
 		t.Errorf("answered %v", err)
 	}
 }
+
+// deaf takes requests and never answers.
+type deaf struct{}
+
+func (deaf) Do(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestABucketThatDoesNotAnswerIsLeftAfterTwentySeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bucket.New(aws.Config{Region: "eu-central-1", HTTPClient: deaf{}, Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")}, "belfry-archive")
+		begun := time.Now()
+		err := b.Put(t.Context(), "x", []byte("y"))
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took != 20*time.Second {
+			t.Errorf("after %s it ended with %v", took, err)
+		}
+		// Whoever calls may have less time.
+		short, stop := context.WithTimeout(t.Context(), 3*time.Second)
+		defer stop()
+		begun = time.Now()
+		if err := b.Put(short, "x", []byte("y")); err == nil || time.Since(begun) != 3*time.Second {
+			t.Errorf("after %s it ended with %v", time.Since(begun), err)
+		}
+	})
+}
