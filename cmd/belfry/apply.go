@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -54,12 +56,50 @@ With --dry-run nothing is written; exit code 0 means no change, 10 changes.`,
 			return usage(c, "say what to apply with -f FILE")
 		}
 		entries, err := a.readJobs(c, files)
-		if err != nil {
-			return err
-		}
-		return a.apply(c.Context(), entries, dryRun)
+		return a.applyRead(c.Context(), entries, err, dryRun)
 	}
 	return c
+}
+
+// askWithin is how long the service is asked about jobs when others already have
+// faults: whoever is to mend them does not wait for one that is away.
+const askWithin = 10 * time.Second
+
+// applyRead applies what was read. When files have faults nothing is applied, and
+// the service is asked what it refuses of their other jobs, so that all faults are
+// told in one go; without an answer those of the files are told alone.
+func (a *app) applyRead(ctx context.Context, entries []jobfile.Entry, err error, dryRun bool) error {
+	var faults jobfile.Faults
+	if err != nil && !errors.As(err, &faults) {
+		return err
+	}
+	if len(faults) == 0 {
+		return a.apply(ctx, entries, dryRun)
+	}
+	if api, err := a.api(ctx); err == nil && len(entries) > 0 {
+		within, stop := context.WithTimeout(ctx, askWithin)
+		defer stop()
+		_, err := a.putAll(within, api, entries, true)
+		var more jobfile.Faults
+		if errors.As(err, &more) {
+			return merged(faults, more)
+		}
+	}
+	return faults
+}
+
+// merged are faults of the files and of the service, file by file, by their lines.
+func merged(faults, more jobfile.Faults) jobfile.Faults {
+	all, place := slices.Concat(faults, more), map[string]int{}
+	for _, f := range all {
+		if _, known := place[f.File]; !known {
+			place[f.File] = len(place)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b jobfile.Fault) int {
+		return cmp.Or(place[a.File]-place[b.File], a.Err.Line-b.Err.Line)
+	})
+	return all
 }
 
 // apply asks the service about every job first and writes only when it refuses

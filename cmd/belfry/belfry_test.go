@@ -247,6 +247,17 @@ func TestApplyWritesNothingWhenTheServiceRefusesOneJob(t *testing.T) {
 	}
 }
 
+func TestApplyTellsTheFaultsOfTheFileAndOfTheServiceTogether(t *testing.T) {
+	t.Parallel()
+	url := service(t)
+	const fine, wrong = "schedule: {every: 1h}\ntarget: {log: {}}\n", "schedule: {every: soon}\ntarget: {log: {}}\n"
+	file := "job: a\n" + fine + "pool: nowhere\n---\njob: b\n" + wrong + "---\njob: c\n" + fine + "---\njob: d\n" + fine + "pool: elsewhere\n"
+	golden(t, "apply faults of the file and of the service", belfry(t, url, file, "apply", "-f", "-"))
+	if got := belfry(t, url, "", "jobs", "list", "--json"); got.out != `{"items":[],"next_cursor":null}`+"\n" {
+		t.Errorf("jobs were written: %s", got.out)
+	}
+}
+
 func TestApplyReadsDirectoriesAndTellsTheFileOfEachFault(t *testing.T) {
 	t.Parallel()
 	url, dir := service(t), t.TempDir()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,8 @@ import (
 )
 
 // readJobs reads all files and judges them together; every fault of every file
-// is told at once.
+// is told at once, as jobfile.Faults. The jobs without one are returned beside
+// them.
 func (a *app) readJobs(c *cobra.Command, names []string) ([]jobfile.Entry, error) {
 	paths, err := jobFiles(c, names)
 	if err != nil {
@@ -27,15 +27,11 @@ func (a *app) readJobs(c *cobra.Command, names []string) ([]jobfile.Entry, error
 		if err != nil {
 			return nil, err
 		}
-		found, err := jobfile.Parse(shown, data, a.now())
-		var wrong jobfile.Faults
-		if errors.As(err, &wrong) {
-			faults = append(faults, wrong...)
-		}
-		entries = append(entries, found...)
+		sound, wrong := jobfile.ParseSound(shown, data, a.now())
+		entries, faults = append(entries, sound...), append(faults, wrong...)
 	}
 	if len(faults) > 0 {
-		return nil, faults
+		return entries, faults
 	}
 	return entries, jobfile.RefuseRepeats(entries)
 }

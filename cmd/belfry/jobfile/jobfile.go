@@ -84,21 +84,29 @@ func (f Faults) Error() string {
 // Parse reads the jobs of one file. With a file that has faults it returns them
 // all as Faults, and no jobs. Faults that show coming times show those after now.
 func Parse(file string, data []byte, now time.Time) ([]Entry, error) {
+	entries, faults := ParseSound(file, data, now)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return entries, nil
+}
+
+// ParseSound reads a file as Parse does and returns, beside all its faults, the
+// jobs that have none.
+func ParseSound(file string, data []byte, now time.Time) ([]Entry, Faults) {
 	r := &reader{file: file, budget: maxNodes, now: now}
-	entries := r.read(data)
-	for i := range entries {
-		if entries[i].sound {
-			r.check(&entries[i].Entry)
+	found := r.read(data)
+	entries := make([]Entry, 0, len(found))
+	for i := range found {
+		if !found[i].sound {
+			continue
+		}
+		before := len(r.faults)
+		if r.check(&found[i].Entry); len(r.faults) == before {
+			entries = append(entries, found[i].Entry)
 		}
 	}
-	if len(r.faults) > 0 {
-		return nil, r.faults
-	}
-	out := make([]Entry, len(entries))
-	for i := range entries {
-		out[i] = entries[i].Entry
-	}
-	return out, nil
+	return entries, r.faults
 }
 
 // RefuseRepeats refuses names that are given twice in what several files hold
