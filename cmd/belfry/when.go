@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
@@ -97,11 +98,21 @@ func describe(s job.Schedule) string {
 		}
 		return text
 	}
-	plan, err := schedule.Compile(s, time.Time{})
+	plan, err := schedule.Compile(s.Bare(), time.Time{})
 	if err != nil {
 		return scheduleText(s)
 	}
-	return plan.Describe()
+	text := plan.Describe()
+	if len(s.Include) > 0 {
+		text += ", only within " + strings.Join(s.Include, ", ")
+	}
+	if len(s.Exclude) > 0 {
+		text += ", not within " + strings.Join(s.Exclude, ", ")
+	}
+	if s.OnExcluded != "" && s.OnExcluded != job.ExcludedSkip {
+		text += " (" + string(s.OnExcluded) + ")"
+	}
+	return text
 }
 
 func orDash[T ~string](text T) string {

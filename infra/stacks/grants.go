@@ -14,7 +14,7 @@ import (
 func grantTick(i parts.Installation, role awsiam.IRole, d *Data, c *Core) {
 	parts.GrantTable(role, d.Jobs, "GetItem", "Query", "Scan", "UpdateItem", "PutItem", "DeleteItem")
 	parts.GrantTable(role, d.Executions, "Query", "UpdateItem")
-	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "UpdateItem")
+	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem")
 	parts.GrantQueue(role, c.scans, "GetQueueUrl", "SendMessage")
 	parts.GrantQueue(role, c.ticks, "GetQueueUrl", "SendMessage")
 	i.GrantKey(role)
@@ -25,7 +25,7 @@ func grantScan(i parts.Installation, role awsiam.IRole, d *Data) {
 	parts.GrantIndex(role, d.Jobs, store.IndexDue)
 	parts.GrantTable(role, d.Executions, "BatchGetItem", "Query", "UpdateItem")
 	parts.GrantIndex(role, d.Executions, store.IndexWake)
-	parts.GrantTable(role, d.Control, "GetItem", "PutItem")
+	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "DeleteItem", "ConditionCheckItem")
 	grantSend(i, role, d)
 }
 
@@ -77,7 +77,7 @@ func grantAPI(i parts.Installation, role awsiam.IRole, d *Data) {
 	parts.GrantIndex(role, d.Jobs, store.IndexTenant)
 	parts.GrantIndex(role, d.Jobs, store.IndexDue)
 	parts.GrantTable(role, d.Executions, "GetItem", "BatchGetItem", "Query", "Scan", "UpdateItem")
-	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "Query", "UpdateItem")
+	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "Query", "UpdateItem", "DeleteItem", "ConditionCheckItem")
 	grantSend(i, role, d)
 }
 

@@ -117,7 +117,7 @@ func (s *Service) planBackfill(r BackfillRequest, head *job.Head, revision *job.
 	if err := checkBackfill(r, now); err != nil {
 		return nil, nil, err
 	}
-	plan, err := s.Zones.Compile(revision.Definition.Schedule, revision.Anchor)
+	plan, err := s.Zones.OfRevision(revision)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ const furthestSwitch = 366 * 24 * time.Hour
 // what it has, in a revision of its own: the claim rule asks for the first edit
 // after a revision, so what has not begun is bound as after any edit, and the
 // switch-over, made by a scan, is the first edit after that one.
-func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition, head *job.Head, old *job.Revision, now time.Time) (PutResult, plan, error) {
+func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition, pinned []job.PinnedCalendar, head *job.Head, old *job.Revision, now time.Time) (PutResult, plan, error) {
 	if err := checkLater(r, d, head, old, now); err != nil {
 		return PutResult{}, plan{}, err
 	}
@@ -26,36 +26,36 @@ func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition,
 		if err != nil {
 			return PutResult{}, plan{}, err
 		}
-		if waiting != nil && waiting.CarryUntil.Equal(r.EffectiveAt) && sameDefinition(waiting.Definition.WithDefaults(), d) {
+		if waiting != nil && waiting.CarryUntil.Equal(r.EffectiveAt) && sameDefinition(waiting.Definition.WithDefaults(), d) && samePins(waiting.Calendars, pinned) {
 			return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
 		}
 	}
 	anchor := anchorAfter(head, d, r.EffectiveAt)
-	then, err := s.Zones.Compile(d.Schedule, anchor)
+	then, err := s.Zones.CompileUnder(d.Schedule, anchor, pinned)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
 	if err := schedule.FiresAfter(then, r.EffectiveAt); err != nil {
 		return PutResult{}, plan{}, err
 	}
-	first, err := s.Zones.Compile(head.Schedule, head.Anchor)
+	first, err := s.PlanOf(ctx, head)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
 	next := raised(*head, r.Actor, now, false)
 	next.Revision++
-	next.SwitchAt, next.SwitchedAt = r.EffectiveAt, time.Time{}
+	next.SwitchAt, next.SwitchedAt, next.Waits = r.EffectiveAt, time.Time{}, d.Schedule.Calendars()
 	if next.State == job.Enabled {
 		next.NextFireAt = cursorAfter(&next, first, now)
 	}
 	kept := *old
 	kept.Number, kept.Epoch, kept.CreatedAt, kept.CreatedBy, kept.CarryUntil = next.Revision, next.Epoch, now, r.Actor, carryBound(head, now)
 	waiting := &job.Revision{Ref: r.Ref, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
-		TZDB: s.Zones.Version(), CarryUntil: r.EffectiveAt}
+		TZDB: s.Zones.Version(), Calendars: pinned, CarryUntil: r.EffectiveAt}
 	passOver(&next, head, now, lifecycle.JobEdited)
-	result := PutResult{Action: Updated, Head: &next}
-	result.Appear, result.Vanish = s.compareSchedules(head, schedule.Succession{First: first, Then: then, At: r.EffectiveAt}, next.State == job.Enabled, now)
-	return result, plan{next: next, revision: &kept, waiting: waiting, verb: "edit"}, nil
+	result := PutResult{Action: Updated, Head: &next, Plan: first}
+	result.Appear, result.Vanish = compareSchedules(first, head, schedule.Succession{First: first, Then: then, At: r.EffectiveAt}, next.State == job.Enabled, now)
+	return result, plan{next: next, revision: &kept, waiting: waiting, fresh: pinned, verb: "edit"}, nil
 }
 
 // checkLater refuses what cannot wait.

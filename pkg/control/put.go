@@ -42,6 +42,7 @@ type PutRequest struct {
 type PutResult struct {
 	Action Action
 	Head   *job.Head
+	Plan   *schedule.Plan // what the job goes by from now on; nil when it is unchanged
 	Appear []time.Time
 	Vanish []time.Time
 }
@@ -117,11 +118,15 @@ func (s *Service) check(r PutRequest) (job.Definition, error) {
 }
 
 func (s *Service) decidePut(ctx context.Context, r PutRequest, d job.Definition, head *job.Head, now time.Time) (PutResult, plan, error) {
+	pinned, err := s.pin(ctx, r.Ref.Tenant, d.Schedule)
+	if err != nil {
+		return PutResult{}, plan{}, err
+	}
 	if head == nil || head.State == job.Deleted {
 		if r.IfMatch != 0 {
 			return PutResult{}, plan{}, notFound(r.Ref)
 		}
-		return s.create(r, d, head, now)
+		return s.create(r, d, pinned, head, now)
 	}
 	if r.IfAbsent {
 		return PutResult{}, plan{}, &job.Error{Code: job.CodeAlreadyExists, Field: "job", Value: r.Ref.Job,
@@ -130,7 +135,7 @@ func (s *Service) decidePut(ctx context.Context, r PutRequest, d job.Definition,
 	if err := checkMatch(head, r.IfMatch); err != nil {
 		return PutResult{}, plan{}, err
 	}
-	return s.edit(ctx, r, d, head, now)
+	return s.edit(ctx, r, d, pinned, head, now)
 }
 
 func checkMatch(head *job.Head, ifMatch int) error {
@@ -141,9 +146,9 @@ func checkMatch(head *job.Head, ifMatch int) error {
 		Message: fmt.Sprintf("the job is at revision %d, not %d", head.Revision, ifMatch), Fix: "read it again and apply the change to what is there"}
 }
 
-func (s *Service) create(r PutRequest, d job.Definition, tombstone *job.Head, now time.Time) (PutResult, plan, error) {
+func (s *Service) create(r PutRequest, d job.Definition, pinned []job.PinnedCalendar, tombstone *job.Head, now time.Time) (PutResult, plan, error) {
 	anchor := now.Truncate(time.Second)
-	compiled, err := s.Zones.Compile(d.Schedule, anchor)
+	compiled, err := s.Zones.CompileUnder(d.Schedule, anchor, pinned)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
@@ -163,15 +168,15 @@ func (s *Service) create(r PutRequest, d job.Definition, tombstone *job.Head, no
 	}
 	next.Revision++
 	describe(&next, d, anchor)
-	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor, TZDB: s.Zones.Version()}
-	result := PutResult{Action: Created, Head: &next, Appear: compiled.Between(now, farFuture, compareTimes)}
-	return result, plan{next: next, revision: rev, verb: "create"}, nil
+	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor, TZDB: s.Zones.Version(), Calendars: pinned}
+	result := PutResult{Action: Created, Head: &next, Plan: compiled, Appear: compiled.Between(now, farFuture, compareTimes)}
+	return result, plan{next: next, revision: rev, fresh: pinned, verb: "create"}, nil
 }
 
 // farFuture bounds the look ahead of previews.
 var farFuture = time.Date(2099, 12, 31, 23, 59, 59, 0, time.UTC)
 
-func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head *job.Head, now time.Time) (PutResult, plan, error) {
+func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, pinned []job.PinnedCalendar, head *job.Head, now time.Time) (PutResult, plan, error) {
 	old, err := s.Jobs.Revision(ctx, r.Ref, head.Revision)
 	if err != nil {
 		return PutResult{}, plan{}, err
@@ -180,13 +185,13 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 		return PutResult{}, plan{}, switchesSoon(head, "edit")
 	}
 	if r.EffectiveAt.After(now) {
-		return s.editLater(ctx, r, d, head, old, now)
+		return s.editLater(ctx, r, d, pinned, head, old, now)
 	}
-	if old != nil && head.SwitchAt.IsZero() && sameDefinition(old.Definition.WithDefaults(), d) { // an older build knew fewer defaults
+	if old != nil && head.SwitchAt.IsZero() && sameDefinition(old.Definition.WithDefaults(), d) && samePins(old.Calendars, pinned) { // an older build knew fewer defaults
 		return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
 	}
 	anchor := anchorAfter(head, d, now)
-	compiled, err := s.Zones.Compile(d.Schedule, anchor)
+	compiled, err := s.Zones.CompileUnder(d.Schedule, anchor, pinned)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
@@ -195,7 +200,7 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	}
 	wasPaused := old != nil && old.Definition.Paused
 	next := raised(*head, r.Actor, now, d.Paused != wasPaused)
-	next.State, next.SwitchAt, next.SwitchedAt = stateAfterEdit(head, d.Paused, wasPaused), time.Time{}, time.Time{}
+	next.State, next.SwitchAt, next.SwitchedAt, next.Waits = stateAfterEdit(head, d.Paused, wasPaused), time.Time{}, time.Time{}, nil
 	next.NextFireAt = time.Time{}
 	switch next.State {
 	case job.Enabled:
@@ -208,11 +213,12 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, head
 	next.Revision++
 	describe(&next, d, anchor)
 	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
-		TZDB: s.Zones.Version(), CarryUntil: carryBound(head, now)}
+		TZDB: s.Zones.Version(), Calendars: pinned, CarryUntil: carryBound(head, now)}
 	passOver(&next, head, now, lifecycle.JobEdited)
-	result := PutResult{Action: Updated, Head: &next}
-	result.Appear, result.Vanish = s.compareSchedules(head, compiled, next.State == job.Enabled, now)
-	return result, plan{next: next, revision: rev, verb: "edit"}, nil
+	result := PutResult{Action: Updated, Head: &next, Plan: compiled}
+	before, _ := s.PlanOf(ctx, head) // of one that cannot be evaluated any more nothing is compared
+	result.Appear, result.Vanish = compareSchedules(before, head, compiled, next.State == job.Enabled, now)
+	return result, plan{next: next, revision: rev, fresh: pinned, verb: "edit"}, nil
 }
 
 // anchorAfter is the phase of `every` after an edit that takes effect at a
@@ -267,9 +273,9 @@ type calendar interface {
 
 // compareSchedules tells which coming times an edit adds and removes, over the
 // span that both lists of coming times cover.
-func (s *Service) compareSchedules(head *job.Head, next calendar, enabled bool, now time.Time) (appear, vanish []time.Time) {
+func compareSchedules(old *schedule.Plan, head *job.Head, next calendar, enabled bool, now time.Time) (appear, vanish []time.Time) {
 	var before, after []time.Time
-	if old, err := s.Zones.Compile(head.Schedule, head.Anchor); err == nil && head.StateAt(now) == job.Enabled {
+	if old != nil && head.StateAt(now) == job.Enabled {
 		before = old.Between(now, farFuture, compareTimes)
 	}
 	if enabled {

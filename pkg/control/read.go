@@ -54,6 +54,12 @@ func (s *Service) List(ctx context.Context, tenant, cursor string, limit int) ([
 	return kept, next, nil
 }
 
+// PlanOf is the plan of a job as it is now, under the calendars that its revision
+// pinned.
+func (s *Service) PlanOf(ctx context.Context, head *job.Head) (*schedule.Plan, error) {
+	return s.Zones.OfHead(head, func() (*job.Revision, error) { return s.Jobs.Revision(ctx, head.Ref, head.Revision) })
+}
+
 // NextFires previews the coming scheduled times of a job after a time (zero =
 // now). A job that is not enabled has none.
 func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, count int) ([]schedule.Fire, error) {
@@ -64,7 +70,7 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 	if view.Head.State != job.Enabled {
 		return nil, nil
 	}
-	compiled, err := s.Zones.Compile(view.Head.Schedule, view.Head.Anchor)
+	compiled, err := s.PlanOf(ctx, &view.Head)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +86,7 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 	if err != nil || waiting == nil || len(fires) == count {
 		return fires, err
 	}
-	then, err := s.Zones.Compile(waiting.Definition.Schedule, waiting.Anchor)
+	then, err := s.Zones.OfRevision(waiting)
 	if err != nil {
 		return nil, err
 	}

@@ -105,6 +105,7 @@ type Service struct {
 	Lists        Lists
 	Requests     Requests
 	Backfills    Backfills
+	Calendars    Calendars
 	Filler       Filler
 	Materialiser Materialiser
 	Sender       Sender

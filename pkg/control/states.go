@@ -51,7 +51,7 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string, how job
 		if now.Before(head.SwitchedAt) {
 			return plan{}, switchesSoon(head, "resume")
 		}
-		compiled, err := s.Zones.Compile(head.Schedule, head.Anchor)
+		compiled, err := s.PlanOf(ctx, head)
 		if err != nil {
 			return plan{}, err
 		}

@@ -14,6 +14,7 @@ type plan struct {
 	next     job.Head
 	revision *job.Revision
 	waiting  *job.Revision
+	fresh    []job.PinnedCalendar
 	verb     string
 	settled  bool // the head already is as wished: only what follows its write is repeated
 }
@@ -56,7 +57,7 @@ func (s *Service) onHead(ctx context.Context, ref job.Ref, actor string, decide 
 		if p.settled {
 			return s.finish(ctx, head, now)
 		}
-		err = s.Jobs.ChangeHead(ctx, job.HeadChange{Old: head, New: p.next, Revision: p.revision, Waiting: p.waiting, Verb: p.verb, Actor: actor, At: now})
+		err = s.Jobs.ChangeHead(ctx, job.HeadChange{Old: head, New: p.next, Revision: p.revision, Waiting: p.waiting, Fresh: p.fresh, Verb: p.verb, Actor: actor, At: now})
 		if errors.Is(err, job.ErrLost) && try < maxTries {
 			continue
 		}

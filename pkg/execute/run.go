@@ -50,7 +50,7 @@ func (p *passage) attempt(ctx context.Context, item *job.Execution, sentAt time.
 	k.start(ctx, cancel)
 	defer k.stop()
 
-	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Deadline: deadline, Canceled: k.canceled}
+	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Calendars: p.revision.Calendars, Deadline: deadline, Canceled: k.canceled}
 	failure := p.handle(workCtx, attempt)
 	if errors.Is(context.Cause(workCtx), ErrLeaseLost) {
 		return p.unkept(k, ErrLeaseLost)

@@ -63,7 +63,8 @@ type Clock interface {
 type Attempt struct {
 	Execution  *job.Execution
 	Definition job.Definition
-	Anchor     time.Time // phase of the definition's `every`
+	Anchor     time.Time            // phase of the definition's `every`
+	Calendars  []job.PinnedCalendar // that the definition's schedule names
 	Deadline   time.Time
 	// Canceled is closed when a person asked to cancel, or the lease is lost.
 	Canceled <-chan struct{}

@@ -48,6 +48,10 @@ type Schedule struct {
 	Start   string `json:"start,omitempty" doc:"No time before this RFC 3339 instant"`
 	End     string `json:"end,omitempty" doc:"No time after this RFC 3339 instant"`
 	Jitter  string `json:"jitter,omitempty" doc:"Width over which jobs of one second spread, up to 10m: each starts later by a slot of its own, the same each time" example:"5m"`
+
+	Include    []string `json:"include,omitempty" nullable:"false" doc:"Calendars to whose times the schedule keeps; with exclude up to 5"`
+	Exclude    []string `json:"exclude,omitempty" nullable:"false" doc:"Calendars whose times are left out"`
+	OnExcluded string   `json:"on_excluded,omitempty" doc:"SKIP (default), NEXT_BUSINESS_DAY or PREVIOUS_BUSINESS_DAY: what becomes of a time that calendars exclude"`
 }
 
 // Target is job.Target: exactly one member is given.
@@ -159,6 +163,7 @@ func (r *reading) schedule(prefix string, s Schedule) job.Schedule {
 		Cron: s.Cron, Every: r.positive(prefix+"every", s.Every), At: r.instant(prefix+"at", s.At),
 		Dialect: job.Dialect(s.Dialect), Zone: s.Zone, Gap: job.GapPolicy(s.Gap), Overlap: job.OverlapPolicy(s.Overlap),
 		Start: r.instant(prefix+"start", s.Start), End: r.instant(prefix+"end", s.End), Jitter: r.duration(prefix+"jitter", s.Jitter),
+		Include: s.Include, Exclude: s.Exclude, OnExcluded: job.OnExcluded(s.OnExcluded),
 	}
 }
 

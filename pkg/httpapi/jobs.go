@@ -103,7 +103,7 @@ func (a *api) putJob(ctx context.Context, in *putInput) (*putOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: showPut(result, request.Definition.Schedule, a.control.Clock.Now(), in.DryRun)}
+	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: a.showPut(ctx, result, request.Definition.Schedule, in.DryRun)}
 	if result.Action == control.Created && !in.DryRun {
 		out.Status = http.StatusCreated
 	}
@@ -142,7 +142,7 @@ func (a *api) getJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := showJob(&view.Head, a.control.Clock.Now())
+	shown := a.showJob(ctx, &view.Head)
 	shown.Definition = &view.Definition
 	return &jobOutput{ETag: etag(shown.Revision), Body: shown}, nil
 }
@@ -153,9 +153,8 @@ func (a *api) listJobs(ctx context.Context, in *listInput) (*jobsOutput, error) 
 		return nil, err
 	}
 	page := client.Page[client.Job]{Items: make([]client.Job, len(heads)), NextCursor: client.Text(next)}
-	now := a.control.Clock.Now()
 	for i := range heads {
-		page.Items[i] = showJob(&heads[i], now)
+		page.Items[i] = a.showJob(ctx, &heads[i])
 	}
 	return &jobsOutput{Body: page}, nil
 }
@@ -192,7 +191,7 @@ func (a *api) nextFires(ctx context.Context, in *nextInput) (*firesOutput, error
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := schedule.Compile(view.Head.Schedule, view.Head.Anchor)
+	compiled, err := a.control.PlanOf(ctx, &view.Head)
 	if err != nil {
 		return nil, err
 	}

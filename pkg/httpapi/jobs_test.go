@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
@@ -88,7 +89,7 @@ func TestTheNextTimeIsTheOneFromNowWhereverTheCursorStands(t *testing.T) {
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
-			if got := showJob(&row.head, noon); got.NextFireAt.String() != row.next || got.CursorAt.String() != row.cursor {
+			if got := (&api{control: &control.Service{Clock: stopped{}}}).showJob(t.Context(), &row.head); got.NextFireAt.String() != row.next || got.CursorAt.String() != row.cursor {
 				t.Errorf("next is %q, the cursor %q; want %q, %q", got.NextFireAt, got.CursorAt, row.next, row.cursor)
 			}
 		})

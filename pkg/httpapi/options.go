@@ -101,6 +101,7 @@ func New(svc *control.Service, options Options) http.Handler {
 	a.registerVerbs()
 	a.registerBackfills()
 	a.registerExecutions()
+	a.registerCalendars()
 	a.registerSchedule()
 	a.registerSystem()
 	a.registerSweeps()
@@ -121,6 +122,7 @@ func configuration(version string) huma.Config {
 	config.Formats = map[string]huma.Format{"application/json": strictJSON, "json": strictJSON}
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[job.Definition](), reflect.TypeFor[Definition]())
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[job.Schedule](), reflect.TypeFor[Schedule]())
+	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[job.Calendar](), reflect.TypeFor[CalendarBody]())
 	return config
 }
 

@@ -67,7 +67,7 @@ func (a *api) patchJob(ctx context.Context, in *patchInput) (*putOutput, error) 
 		if err != nil {
 			return nil, err
 		}
-		return &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: showPut(result, request.Definition.Schedule, a.control.Clock.Now(), in.DryRun)}, nil
+		return &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: a.showPut(ctx, result, request.Definition.Schedule, in.DryRun)}, nil
 	}
 }
 
@@ -110,7 +110,7 @@ func remaining(s job.Schedule, patch json.RawMessage) job.Schedule {
 	if !other {
 		return s
 	}
-	return job.Schedule{Zone: s.Zone, Start: s.Start, End: s.End, Jitter: s.Jitter}
+	return job.Schedule{Zone: s.Zone, Start: s.Start, End: s.End, Jitter: s.Jitter, Include: s.Include, Exclude: s.Exclude, OnExcluded: s.OnExcluded}
 }
 
 // misread words what a patch made of a definition that does not read.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
@@ -12,20 +13,25 @@ import (
 
 // nextTime is the job's next scheduled time from now. The cursor would be the
 // wrong answer: it lies beyond what has been made ahead.
-func nextTime(h *job.Head, now time.Time) time.Time {
-	if h.StateAt(now) != job.Enabled {
-		return time.Time{}
-	}
-	compiled, err := schedule.Compile(h.Schedule, h.Anchor)
-	if err != nil {
+func nextTime(h *job.Head, compiled *schedule.Plan, now time.Time) time.Time {
+	if h.StateAt(now) != job.Enabled || compiled == nil {
 		return time.Time{}
 	}
 	next, _ := compiled.Next(now)
 	return next
 }
 
-// showJob is a head as people read it.
-func showJob(h *job.Head, now time.Time) client.Job {
+// showJob is a head as people read it. A schedule that cannot be evaluated has no
+// next time.
+func (a *api) showJob(ctx context.Context, h *job.Head) client.Job {
+	compiled, err := a.control.PlanOf(ctx, h)
+	if err != nil {
+		compiled = nil
+	}
+	return showPlanned(h, compiled, a.control.Clock.Now())
+}
+
+func showPlanned(h *job.Head, compiled *schedule.Plan, now time.Time) client.Job {
 	cursor := h.NextFireAt
 	if h.Gap != nil {
 		// Until the gap is recorded the cursor only keeps the job in sight of the scan.
@@ -33,13 +39,16 @@ func showJob(h *job.Head, now time.Time) client.Job {
 	}
 	return client.Job{
 		Job: h.Job, State: h.StateAt(now), Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
-		NextFireAt: client.At(nextTime(h, now)), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt), SwitchAt: client.At(h.SwitchAt),
+		NextFireAt: client.At(nextTime(h, compiled, now)), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt), SwitchAt: client.At(h.SwitchAt),
 		ChangedBy: client.Text(h.ChangedBy), Reason: client.Text(h.Reason), ReasonText: client.Text(lifecycle.Sentence(h.Reason)),
 	}
 }
 
-func showPut(r control.PutResult, written job.Schedule, now time.Time, dryRun bool) client.PutResult {
-	shown := showJob(r.Head, now)
+func (a *api) showPut(ctx context.Context, r control.PutResult, written job.Schedule, dryRun bool) client.PutResult {
+	shown := showPlanned(r.Head, r.Plan, a.control.Clock.Now())
+	if r.Plan == nil {
+		shown = a.showJob(ctx, r.Head)
+	}
 	return client.PutResult{Action: string(r.Action), DryRun: dryRun, Job: shown.Job, State: shown.State, Revision: shown.Revision,
 		NextFireAt: shown.NextFireAt, Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish), Warnings: showWarnings(written)}
 }

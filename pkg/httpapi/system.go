@@ -113,7 +113,7 @@ func (a *api) restore(ctx context.Context, _ *struct{}) (*restoreOutput, error) 
 		GivenUp: p.GivenUp, Jobs: p.Jobs, Lifted: p.Lifted, SetBack: p.SetBack, BegunAt: client.At(p.BegunAt), DoneAt: client.At(p.DoneAt)}}, nil
 }
 
-func (a *api) scheduleNext(_ context.Context, in *questionInput) (*firesOutput, error) {
+func (a *api) scheduleNext(ctx context.Context, in *questionInput) (*firesOutput, error) {
 	var r reading
 	now := a.control.Clock.Now()
 	asked, after, count := r.schedule("", in.Body.Schedule), r.instant("after", in.Body.After), in.Body.Count
@@ -126,7 +126,7 @@ func (a *api) scheduleNext(_ context.Context, in *questionInput) (*firesOutput, 
 	if count == 0 {
 		count = 5
 	}
-	compiled, err := schedule.Compile(asked, now.Truncate(time.Second))
+	compiled, err := a.control.PlanAsked(ctx, callerOf(ctx).Tenant, asked, now.Truncate(time.Second))
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func (a *api) changeState(ctx context.Context, name string, verb func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	return &jobOutput{ETag: etag(head.Revision), Body: showJob(head, a.control.Clock.Now())}, nil
+	return &jobOutput{ETag: etag(head.Revision), Body: a.showJob(ctx, head)}, nil
 }
 
 func (a *api) runJob(ctx context.Context, in *runInput) (*runOutput, error) {

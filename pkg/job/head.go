@@ -1,6 +1,9 @@
 package job
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // State is what a job is doing. The table of arrows is in pkg/lifecycle.
 type State string
@@ -52,6 +55,8 @@ type Head struct {
 
 	PurgedAt time.Time // when a DELETED job's definition was taken away; only what keeps its numbers is left. Zero = it was not
 
+	Waits []string // calendars that only the definition that waits names
+
 	LostRevision int // highest revision that a restore lost and executions still name; zero = none
 
 	Schema int // of the build that wrote it last; higher than Schema: this build reads only
@@ -65,6 +70,20 @@ func (h *Head) StateAt(now time.Time) State {
 		return Enabled
 	}
 	return h.State
+}
+
+// Uses names every calendar that the job, or the definition that waits, keeps to.
+// A deleted job keeps to none.
+func (h *Head) Uses() []string {
+	if h == nil || h.State == Deleted {
+		return nil
+	}
+	names := h.Schedule.Calendars()
+	if !h.SwitchAt.IsZero() {
+		names = append(names, h.Waits...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // AfterSwitch is the cursor behind the last time of a revision that another one
@@ -139,6 +158,8 @@ type Revision struct {
 	CreatedAt  time.Time
 	CreatedBy  string
 	TZDB       string // version of the time zone database that computed it
+	// Calendars are those that the schedule names, as they were when it was made.
+	Calendars []PinnedCalendar
 	// CarryUntil is the last scheduled time up to which executions of the
 	// *previous* revision that have not begun may still begin.
 	CarryUntil time.Time

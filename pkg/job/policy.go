@@ -50,6 +50,10 @@ type Schedule struct {
 	Start   time.Time     `json:"start,omitzero"`  // inclusive; zero = no bound
 	End     time.Time     `json:"end,omitzero"`    // inclusive; zero = no bound
 	Jitter  Duration      `json:"jitter,omitzero"` // zero = exact
+
+	Include    []string   `json:"include,omitempty"` // calendars to whose times it keeps
+	Exclude    []string   `json:"exclude,omitempty"` // calendars whose times are left out
+	OnExcluded OnExcluded `json:"on_excluded,omitempty"`
 }
 
 // MisfirePolicy says what becomes of times that are later than the tolerance.

@@ -11,10 +11,13 @@ type HeadChange struct {
 	Old      *Head // nil: the job must not exist yet
 	New      Head
 	Revision *Revision // nil: the content stays
-	Waiting  *Revision // what takes over at its CarryUntil, without a number yet; nil: none, or it stays
-	Verb     string
-	Actor    string
-	At       time.Time
+	// Fresh are the calendars that were read for this change: they must still be of
+	// their versions.
+	Fresh   []PinnedCalendar
+	Waiting *Revision // what takes over at its CarryUntil, without a number yet; nil: none, or it stays
+	Verb    string
+	Actor   string
+	At      time.Time
 	// AtCursor also demands the cursor of Old, and that no plan and no gap stands in
 	// the head: for a change that is worked out from them.
 	AtCursor bool

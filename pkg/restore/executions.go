@@ -101,7 +101,10 @@ func (s *Service) livesOf(ctx context.Context, found []*job.Execution) (map[job.
 		return nil, err
 	}
 	for _, head := range heads {
-		plan, err := schedule.Compile(head.Schedule, head.Anchor)
+		plan, err := s.planOf(ctx, head)
+		if err != nil && job.CodeOf(err).Class() != job.ClassRefused {
+			return nil, err
+		}
 		if err != nil {
 			s.log().Warn("the schedule of a restored job cannot be evaluated", slog.String("job", head.Ref.String()), slog.Any("error", err))
 			plan = nil

@@ -107,7 +107,10 @@ func (s *Service) setBack(ctx context.Context, head, next *job.Head) (bool, erro
 	if !enabled || head.Plan != nil || head.Gap != nil || !last.After(floor) || !last.After(s.Clock.Now().Add(untidy-s.Kept)) {
 		return false, nil
 	}
-	plan, err := schedule.Compile(head.Schedule, head.Anchor)
+	plan, err := s.planOf(ctx, head)
+	if err != nil && job.CodeOf(err).Class() != job.ClassRefused {
+		return false, err
+	}
 	if err != nil {
 		return false, nil //nolint:nilerr // the scan disables this job with its reason
 	}
@@ -133,6 +136,11 @@ func (s *Service) setBack(ctx context.Context, head, next *job.Head) (bool, erro
 		next.LastScheduled = reached
 	}
 	return true, nil
+}
+
+// planOf is the plan of a head, under the calendars that its revision pinned.
+func (s *Service) planOf(ctx context.Context, head *job.Head) (*schedule.Plan, error) {
+	return schedule.OfHead(head, func() (*job.Revision, error) { return s.Jobs.Revision(ctx, head.Ref, head.Revision) })
 }
 
 // reached is the latest scheduled time up to last that has an execution or a

@@ -8,33 +8,10 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// Calendar is a named set of days and hours, as a person writes it: holidays by
-// date, holidays of every year, windows of every week, on the clock of its own
-// zone. Several jobs may share one, as what they leave out or as what they keep
-// to. An instant is in the calendar when any part of it holds it; the zero
-// Calendar holds none.
-type Calendar struct {
-	Name   string   `json:"calendar"`
-	Zone   string   `json:"zone,omitempty"`   // IANA name; empty = UTC
-	Dates  []string `json:"dates,omitempty"`  // whole days, such as 2026-12-24
-	Yearly []string `json:"yearly,omitempty"` // whole days of every year, such as 12-25; 02-29 in leap years
-	Weekly []Window `json:"weekly,omitempty"`
-}
-
-// Window is a stretch of some days of every week: from From, inclusive, to To,
-// exclusive. To 24:00, or both empty, is the whole day. A window that ends
-// before it begins goes on into the next day and belongs to the day on which it
-// began.
-type Window struct {
-	Days string `json:"days"`           // as in a unix cron expression: mon-fri, sat,sun
-	From string `json:"from,omitempty"` // hh:mm; empty = 00:00
-	To   string `json:"to,omitempty"`   // hh:mm; empty = 24:00
-}
-
-// Bounds of a calendar.
-const (
-	mostDates   = 2000
-	mostWindows = 50
+// Calendar and Window are job's: a person writes them, revisions pin them.
+type (
+	Calendar = job.Calendar
+	Window   = job.Window
 )
 
 // Hours is a Calendar made ready to be asked. It is immutable and safe for
@@ -55,22 +32,24 @@ type weekWindow struct {
 
 // CompileCalendar refuses what a person can get wrong in a calendar, as a
 // *job.Error that names the field, and makes the rest ready to be asked.
-func CompileCalendar(c Calendar) (*Hours, error) {
+func CompileCalendar(c Calendar) (*Hours, error) { return embedded().compileCalendar(c) }
+
+func (z *Zones) compileCalendar(c Calendar) (*Hours, error) {
 	if err := job.CheckName("calendar", c.Name); err != nil {
 		return nil, err
 	}
 	if c.Zone == "" {
 		c.Zone = job.DefaultZone
 	}
-	z, err := loadZone(c.Zone)
+	own, err := z.load(c.Zone)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Dates)+len(c.Yearly) > mostDates || len(c.Weekly) > mostWindows {
+	if len(c.Dates)+len(c.Yearly) > job.MaxDates || len(c.Weekly) > job.MaxWindows {
 		return nil, withCode(job.CodeTooLarge, refuse("calendar", c.Name, "2000 days, 50 windows", "the calendar %s has %d days and %d windows",
 			quote(c.Name), len(c.Dates)+len(c.Yearly), len(c.Weekly)))
 	}
-	h := &Hours{name: c.Name, zone: z, dates: make(map[int64]bool, len(c.Dates))}
+	h := &Hours{name: c.Name, zone: own, dates: make(map[int64]bool, len(c.Dates))}
 	for _, text := range c.Dates {
 		day, err := parseDate("dates", text)
 		if err != nil {

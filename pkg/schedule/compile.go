@@ -15,7 +15,7 @@ import (
 // the zone, the policies, the bounds, and a schedule that fires at no instant
 // of 1970–2099. Whether its times lie in the past, between Start and End, or in
 // gaps that its policy skips is another question: FiresAfter.
-func Compile(s job.Schedule, anchor time.Time) (*Plan, error) { return compile(embedded(), s, anchor) }
+func Compile(s job.Schedule, anchor time.Time) (*Plan, error) { return CompileUnder(s, anchor, nil) }
 
 func compile(zones *Zones, s job.Schedule, anchor time.Time) (*Plan, error) {
 	if err := checkShape(s); err != nil {

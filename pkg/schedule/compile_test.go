@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func TestCompileFillsInDialectZoneAndPolicies(t *testing.T) {
 		"30 0-23 1 * *":  {Gap: job.GapSkip, Overlap: job.OverlapBoth},
 	} {
 		want.Cron, want.Zone, want.Dialect = cron, "UTC", job.DialectUnix
-		if got := compiled(t, job.Schedule{Cron: cron}).Schedule(); got != want {
+		if got := compiled(t, job.Schedule{Cron: cron}).Schedule(); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}

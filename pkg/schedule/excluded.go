@@ -2,19 +2,18 @@ package schedule
 
 import (
 	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// OnExcluded says what becomes of a time that calendars exclude. Empty is SKIP.
-type OnExcluded string
+// OnExcluded is job's.
+type OnExcluded = job.OnExcluded
 
-// SKIP leaves the time out. The others move it to the same time of day on the
-// next or the previous business day: a day from Monday to Friday on which the
-// calendars do not exclude that time. A time that is moved onto another one is
-// the same time.
+// The policies for excluded times.
 const (
-	ExcludedSkip     OnExcluded = "SKIP"
-	ExcludedNext     OnExcluded = "NEXT_BUSINESS_DAY"
-	ExcludedPrevious OnExcluded = "PREVIOUS_BUSINESS_DAY"
+	ExcludedSkip     = job.ExcludedSkip
+	ExcludedNext     = job.ExcludedNext
+	ExcludedPrevious = job.ExcludedPrevious
 )
 
 // Rules are the calendars that a schedule keeps to. A time is excluded when an

@@ -30,7 +30,7 @@ func (z *Zones) passedOver(gap *job.Gap, rev *job.Revision) job.Range {
 	if rev == nil {
 		return one
 	}
-	compiled, err := z.Compile(rev.Definition.Schedule, rev.Anchor)
+	compiled, err := z.OfRevision(rev)
 	if err != nil {
 		return one
 	}

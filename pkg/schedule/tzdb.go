@@ -62,7 +62,7 @@ func (z *Zones) Version() string { return z.orEmbedded().version }
 
 // Compile is the package's Compile with the zones of this database.
 func (z *Zones) Compile(s job.Schedule, anchor time.Time) (*Plan, error) {
-	return compile(z.orEmbedded(), s, anchor)
+	return z.CompileUnder(s, anchor, nil)
 }
 
 func (z *Zones) orEmbedded() *Zones {

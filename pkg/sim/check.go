@@ -36,7 +36,7 @@ func (w *World) Check(ctx context.Context, ref job.Ref, from, upto time.Time) er
 	if err != nil {
 		return err
 	}
-	plan, err := schedule.Compile(head.Schedule, head.Anchor)
+	plan, err := w.Control.Control.PlanOf(ctx, head)
 	if err != nil {
 		return err
 	}

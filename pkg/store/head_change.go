@@ -16,9 +16,11 @@ import (
 // ChangeHead is the write of every control verb, one transaction.
 //
 // Requires: the head is absent (create) or has the epoch that was read, and where
-// that is asked for its cursor and neither plan nor gap; the revision's number is free.
+// that is asked for its cursor and neither plan nor gap; the revision's number is
+// free; fresh calendars are of the versions that were read.
 // Writes: the head with its epoch raised, the revision if there is one, the
-// definition that waits if there is one, the audit entry. Update, not put: attributes of a newer build stay.
+// definition that waits if there is one, the audit entry, which calendars the job
+// keeps to, in which version. Update, not put: attributes of a newer build stay.
 // Loses when: another verb came first, or another transaction is under way.
 // Then the caller: reads the head again and decides anew. A lost response is
 // no case of its own: the SDK repeats the same client token, and the service
@@ -52,6 +54,7 @@ func (s *Store) ChangeHead(ctx context.Context, c job.HeadChange) error {
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Jobs), Item: encodeWaiting(c.Waiting)}})
 	}
 	writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Control), Item: s.auditItem(c)}})
+	writes = append(writes, s.usesWritten(c)...)
 	out, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes, ReturnConsumedCapacity: s.capacity()})
 	var canceled *types.TransactionCanceledException
 	switch {

@@ -45,6 +45,7 @@ func encodeHead(h *job.Head, dueShard types.AttributeValue) headChange {
 	c.seconds("switch_at", h.SwitchAt)
 	c.seconds("switched_at", h.SwitchedAt)
 	c.millis("purged_at", h.PurgedAt)
+	c.put("waits", len(h.Waits) > 0 && !h.SwitchAt.IsZero(), document(h.Waits))
 	c.millis("created_at", h.CreatedAt)
 	c.millis("updated_at", h.UpdatedAt)
 	c.seconds("next_fire_at", h.NextFireAt)
@@ -67,6 +68,7 @@ func decodeHead(stored item) (*job.Head, error) {
 	}
 	r.document("schedule", &h.Schedule)
 	r.document("misfire", &h.Misfire)
+	r.document("waits", &h.Waits)
 	var plan job.LatePlan
 	if r.document("plan", &plan) {
 		h.Plan = &plan

@@ -17,6 +17,9 @@ func encodeRevision(r *job.Revision) item {
 	stored["created_at"] = millis(r.CreatedAt)
 	stored["created_by"] = text(r.CreatedBy)
 	stored["tzdb"] = text(r.TZDB)
+	if len(r.Calendars) > 0 {
+		stored["calendars"] = document(r.Calendars)
+	}
 	if !r.CarryUntil.IsZero() {
 		stored["carry_until"] = millis(r.CarryUntil)
 	}
@@ -39,6 +42,7 @@ func decodeRevision(stored item) (*job.Revision, error) {
 	rev := &job.Revision{Ref: refOf(r.text(PartitionKey)), Number: number, Epoch: r.number("epoch"), Anchor: r.seconds("anchor"),
 		CreatedAt: r.millis("created_at"), CreatedBy: r.text("created_by"), TZDB: r.text("tzdb"), CarryUntil: r.millis("carry_until")}
 	r.document("definition", &rev.Definition)
+	r.document("calendars", &rev.Calendars)
 	return rev, r.err
 }
 

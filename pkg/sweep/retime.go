@@ -22,7 +22,10 @@ func (s *Service) retime(ctx context.Context, head *job.Head) (outcome, error) {
 	case head.Plan != nil || head.Gap != nil || head.Schema > job.Schema || now.Before(head.SwitchedAt):
 		return outcome{left: 1}, nil
 	}
-	plan, err := s.Zones.Compile(head.Schedule, head.Anchor)
+	plan, err := s.Zones.OfHead(head, func() (*job.Revision, error) { return s.Jobs.Revision(ctx, head.Ref, head.Revision) })
+	if err != nil && job.CodeOf(err).Class() != job.ClassRefused {
+		return outcome{}, err
+	}
 	if err != nil {
 		// The scan that finds it due disables it, with the reason.
 		s.log().Warn("a job's schedule cannot be evaluated any more", slog.String("job", head.Ref.String()), slog.Any("error", err))

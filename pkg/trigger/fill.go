@@ -158,7 +158,7 @@ func (s *Service) open(ctx context.Context, d job.Due, budget int) (*filling, er
 	if f.revision == nil {
 		return nil, f.end(ctx, lifecycle.ScheduleInvalid)
 	}
-	if f.plan, err = s.Zones.Compile(f.revision.Definition.Schedule, f.revision.Anchor); err != nil {
+	if f.plan, err = s.Zones.OfRevision(f.revision); err != nil {
 		s.log().Error("backfill ended: its schedule cannot be evaluated", slog.String("job", d.Ref.String()), slog.String("backfill", b.ID), slog.Any("error", err))
 		return nil, f.end(ctx, lifecycle.ScheduleInvalid)
 	}

@@ -24,7 +24,7 @@ func (w *work) waiting(ctx context.Context) (*job.Revision, *schedule.Plan, erro
 	if rev == nil || !rev.CarryUntil.Equal(w.head.SwitchAt) {
 		return nil, nil, job.ErrLost
 	}
-	plan, err := w.Zones.Compile(rev.Definition.Schedule, rev.Anchor)
+	plan, err := w.Zones.OfRevision(rev)
 	return rev, plan, err
 }
 
@@ -42,7 +42,7 @@ func (w *work) switchOver(ctx context.Context) error {
 	next.Revision++
 	next.Schedule, next.Anchor, next.Misfire, next.Pool = d.Schedule, rev.Anchor, *d.Misfire, d.Pool
 	next.Type, next.Target, next.Suspend = d.Type, d.Target.Kind(), d.SuspendAfter
-	next.SwitchAt, next.SwitchedAt, next.Plan = time.Time{}, w.head.SwitchAt, nil
+	next.SwitchAt, next.SwitchedAt, next.Plan, next.Waits = time.Time{}, w.head.SwitchAt, nil, nil
 	next.NextFireAt, _ = plan.Next(w.head.NextFireAt.Add(-time.Second))
 	next.UpdatedAt, next.ChangedBy = w.now, rev.CreatedBy
 	made := *rev

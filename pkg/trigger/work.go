@@ -118,13 +118,16 @@ func (w *work) compile(ctx context.Context) error {
 	if w.plan != nil {
 		return nil
 	}
-	plan, err := w.Zones.Compile(w.head.Schedule, w.head.Anchor)
+	plan, err := w.Zones.OfHead(w.head, func() (*job.Revision, error) { return w.Definitions.Revision(ctx, w.head.Ref, w.head.Revision) })
 	if err == nil {
 		w.plan = plan
 		if !w.head.SwitchAt.IsZero() {
 			w.plan = plan.Upto(w.head.SwitchAt)
 		}
 		return nil
+	}
+	if job.CodeOf(err).Class() != job.ClassRefused {
+		return err // its calendars could not be read: no reason to break it
 	}
 	reason := lifecycle.ScheduleInvalid
 	if job.CodeOf(err) == job.CodeZoneUnknown {

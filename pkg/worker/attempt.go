@@ -66,7 +66,7 @@ func (a *Attempt) Interval() (start, end time.Time) {
 	if a.run.Execution.Stands().Kind != job.KindScheduled {
 		return time.Time{}, end
 	}
-	plan, err := schedule.Compile(a.run.Definition.Schedule, a.run.Anchor)
+	plan, err := schedule.CompileUnder(a.run.Definition.Schedule, a.run.Anchor, a.run.Calendars)
 	if err != nil {
 		return time.Time{}, end
 	}

@@ -58,6 +58,7 @@ func (r *reader) schedule(s *job.Schedule) func(string, ast.Node) {
 		r.mapping(path, n, keys{
 			"cron": text(r, &s.Cron), "every": positive(r, &s.Every, r.duration(&s.Every)), "at": r.instant(&s.At), "dialect": text(r, &s.Dialect), "zone": text(r, &s.Zone),
 			"gap": text(r, &s.Gap), "overlap": text(r, &s.Overlap), "start": r.instant(&s.Start), "end": r.instant(&s.End), "jitter": r.duration(&s.Jitter),
+			"include": r.list(&s.Include), "exclude": r.list(&s.Exclude), "on_excluded": text(r, &s.OnExcluded),
 		})
 	}
 }
@@ -125,7 +126,7 @@ func (r *reader) check(e *Entry) {
 	if job.CodeOf(broken) == job.CodeScheduleInvalid {
 		return
 	}
-	if _, err := schedule.Compile(d.Schedule, r.now); err != nil && !sameFault(broken, err) {
+	if _, err := schedule.Compile(d.Schedule.Bare(), r.now); err != nil && !sameFault(broken, err) {
 		r.refuseEntry(e, err)
 	}
 }
