@@ -58,8 +58,7 @@ func (a *API) stage(i parts.Installation, api awsapigatewayv2.HttpApi) *string {
 	stage := awsapigatewayv2.NewHttpStage(a.Stack, jsii.String("Stage"), props)
 	if s.Domain != "" {
 		// Not as the stage's own, which would name it after a key that there is none of.
-		mapping := awsapigatewayv2.NewApiMapping(a.Stack, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{Api: api, Stage: stage, DomainName: a.domain(i)})
-		mapping.Node().AddDependency(stage) // it is told the name alone
+		awsapigatewayv2.NewApiMapping(a.Stack, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{Api: api, Stage: stage, DomainName: a.domain(i)})
 	}
 	within := constructs.NewConstruct(a.Stack, jsii.String("Access"))
 	log := i.NewLogGroup(within, "/belfry/"+i.Name("api-access"))
