@@ -4,7 +4,9 @@ package settings
 var Profiles = []string{"small", "large"}
 
 // OfProfile is what an installation is without a word in its file: small for a
-// team's thousands of jobs at next to no cost while idle, large for millions.
+// team's thousands of jobs, large for millions. While nothing is due small costs
+// about $45 a month, most of it for being watched; docs/deploy.md says what lowers
+// that.
 // The second value is false when there is no such profile.
 func OfProfile(name string) (Settings, bool) {
 	switch name {
