@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -172,14 +173,25 @@ func (a *app) putCalendar(c *cobra.Command, content job.Calendar, f calendarPut)
 		if err != nil {
 			return err
 		}
-		if err := a.print(result, func() { a.showCalendarResult(content.Name, result) }); err != nil || !f.apply || f.dryRun || result.Use.Behind == 0 {
+		follows := f.apply && !f.dryRun && result.Use.Behind > 0
+		if a.json && follows {
+			sum, err := a.applyPages(ctx, api, content.Name)
+			if err != nil {
+				return err
+			}
+			return errors.Join(writeJSON(a.out, struct {
+				client.CalendarResult
+				Applied client.CalendarApplied `json:"applied"`
+			}{result, sum}), putOff(content.Name, sum))
+		}
+		if err := a.print(result, func() { a.showCalendarResult(content.Name, result, !follows) }); err != nil || !follows {
 			return err
 		}
 		return a.applyCalendar(ctx, api, content.Name)
 	})
 }
 
-func (a *app) showCalendarResult(name string, r client.CalendarResult) {
+func (a *app) showCalendarResult(name string, r client.CalendarResult, hint bool) {
 	verb := r.Action
 	if r.DryRun && verb != "unchanged" {
 		verb = "would be " + verb
@@ -193,7 +205,7 @@ func (a *app) showCalendarResult(name string, r client.CalendarResult) {
 			fmt.Fprintf(a.out, "  %s  - %s\n", e.Job, stamp(t.Time, time.UTC))
 		}
 	}
-	if r.Use.Behind > 0 && !r.DryRun {
+	if r.Use.Behind > 0 && !r.DryRun && hint {
 		fmt.Fprintf(a.err, "jobs keep to what their revisions hold until: belfry calendars apply %s\n", name)
 	}
 }
@@ -207,31 +219,39 @@ func (a *app) calendarsApply() *cobra.Command {
 		}}
 }
 
-// applyCalendar goes on until every job was looked at. Jobs that could not be
-// changed stay behind: a conflict, told with how many.
+// applyCalendar goes on until every job was looked at, and shows what was changed.
 func (a *app) applyCalendar(ctx context.Context, api *client.Client, name string) error {
-	var sum client.CalendarApplied
+	sum, err := a.applyPages(ctx, api, name)
+	if err != nil {
+		return err
+	}
+	if err := a.print(sum, func() { fmt.Fprintf(a.out, "calendar %s: %d %s\n", name, sum.Changed, plural(sum.Changed, "job changed", "jobs changed")) }); err != nil {
+		return err
+	}
+	return putOff(name, sum)
+}
+
+func (a *app) applyPages(ctx context.Context, api *client.Client, name string) (sum client.CalendarApplied, err error) {
 	for {
 		done, err := api.ApplyCalendar(ctx, name, string(sum.NextCursor))
 		if err != nil {
-			return err
+			return sum, err
 		}
 		sum = client.CalendarApplied{Changed: sum.Changed + done.Changed, PutOff: sum.PutOff + done.PutOff, NextCursor: done.NextCursor}
 		if sum.NextCursor == "" {
-			break
+			return sum, nil
 		}
 		fmt.Fprintf(a.err, "changed %d jobs …\n", sum.Changed)
 	}
-	if err := a.print(sum, func() {
-		fmt.Fprintf(a.out, "calendar %s: %d %s\n", name, sum.Changed, plural(sum.Changed, "job changed", "jobs changed"))
-	}); err != nil {
-		return err
+}
+
+// putOff is the conflict of jobs that could not be changed; nil when all were.
+func putOff(name string, sum client.CalendarApplied) error {
+	if sum.PutOff == 0 {
+		return nil
 	}
-	if sum.PutOff > 0 {
-		return &job.Error{Code: job.CodeStateConflict, Field: "calendar", Value: name, Message: fmt.Sprintf("%d jobs could not be changed now and hold an older version", sum.PutOff),
-			Fix: "repeat it later, or put those jobs anew"}
-	}
-	return nil
+	return &job.Error{Code: job.CodeStateConflict, Field: "calendar", Value: name, Message: fmt.Sprintf("%d jobs could not be changed now and hold an older version", sum.PutOff),
+		Fix: "repeat it later, or put those jobs anew"}
 }
 
 func (a *app) calendarsDelete() *cobra.Command {

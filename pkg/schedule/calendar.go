@@ -8,10 +8,11 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// Calendar and Window are job's: a person writes them, revisions pin them.
 type (
+	// Calendar is job's: a person writes it, revisions pin it.
 	Calendar = job.Calendar
-	Window   = job.Window
+	// Window is job's, too.
+	Window = job.Window
 )
 
 // Hours is a Calendar made ready to be asked. It is immutable and safe for
