@@ -225,7 +225,9 @@ func (a *app) applyCalendar(ctx context.Context, api *client.Client, name string
 	if err != nil {
 		return err
 	}
-	if err := a.print(sum, func() { fmt.Fprintf(a.out, "calendar %s: %d %s\n", name, sum.Changed, plural(sum.Changed, "job changed", "jobs changed")) }); err != nil {
+	if err := a.print(sum, func() {
+		fmt.Fprintf(a.out, "calendar %s: %d %s\n", name, sum.Changed, plural(sum.Changed, "job changed", "jobs changed"))
+	}); err != nil {
 		return err
 	}
 	return putOff(name, sum)
