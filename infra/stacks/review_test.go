@@ -55,7 +55,8 @@ func TestTheRightsOfEveryRoleAreThoseThatWereReviewed(t *testing.T) {
 
 func TestTheReviewRulesFindNothing(t *testing.T) {
 	for _, file := range []string{"profile: small", "profile: large", "profile: small\nworkers: {flow_logs: false}", "profile: small\ntraces: {endpoint: xray}",
-		"profile: small\ntables: {key_arn: \"" + key + "\"}"} {
+		"profile: small\ntables: {key_arn: \"" + key + "\"}",
+		"profile: small\nworkers: {image: \"123456789012.dkr.ecr.eu-west-1.amazonaws.com/worker:1\"}\nwebhooks: {secret_arn: \"" + secret + "\"}"} {
 		for word, s := range installed(t, file) {
 			for _, found := range *assertions.Annotations_FromStack(s.Stack).FindError(jsii.String("*"), assertions.Match_AnyValue()) {
 				t.Errorf("%s, stack %s: %v", file, word, found.Entry.Data) //nolint:staticcheck // the assertions module still answers the old type
