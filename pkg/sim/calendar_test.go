@@ -57,6 +57,7 @@ var (
 // Five days, from Saturday 1 January 2000, with every process of the installation:
 // the 4th is a holiday.
 func TestJobsKeepToTheirCalendars(t *testing.T) {
+	t.Parallel()
 	rows := map[string]struct {
 		schedule job.Schedule
 		want     string
@@ -68,7 +69,17 @@ func TestJobsKeepToTheirCalendars(t *testing.T) {
 		"within-one-not-in-other": {job.Schedule{Cron: "0 6,12 * * *", Include: []string{"mornings"}, Exclude: []string{"weekend", "holidays"}}, "01-03 06:00 01-05 06:00"},
 		"an-interval":             {job.Schedule{Every: job.Duration(12 * time.Hour), Exclude: []string{"holidays"}, Start: time.Date(2000, 1, 3, 1, 0, 0, 0, time.UTC)}, "01-03 01:00 01-03 13:00 01-05 01:00 01-05 13:00"},
 	}
+	// The short form begins on the third day: the holiday is still to come.
+	var later time.Duration
+	if testing.Short() {
+		later = 2 * 24 * time.Hour
+		for name, row := range rows {
+			row.want = row.want[max(strings.Index(row.want, "01-03"), 0):]
+			rows[name] = row
+		}
+	}
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(later)
 		w := world(t, sim.Options{Workers: 1})
 		for _, c := range []job.Calendar{simHolidays, simWeekend, simMornings} {
 			putCalendar(t, w, c)
@@ -78,14 +89,14 @@ func TestJobsKeepToTheirCalendars(t *testing.T) {
 		for name, row := range rows {
 			put(t, w, job.Definition{Job: name, Schedule: row.schedule})
 		}
-		time.Sleep(4*24*time.Hour + 20*time.Hour)
+		time.Sleep(4*24*time.Hour + 20*time.Hour - later)
 		w.Stop()
 		for name, row := range rows {
 			ref := job.Ref{Tenant: job.DefaultTenant, Job: name}
 			if got := strings.Join(began(w, ref), " "); got != row.want {
 				t.Errorf("%s: ran %s\nwant %s", name, got, row.want)
 			}
-			if err := w.Check(t.Context(), ref, begun, begun.Add(4*24*time.Hour+19*time.Hour)); err != nil {
+			if err := w.Check(t.Context(), ref, begun, begun.Add(4*24*time.Hour+19*time.Hour-later)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

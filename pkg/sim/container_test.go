@@ -20,6 +20,7 @@ import (
 // isolation queue in the process in which the killer's next execution begins, so
 // an innocent is not alone there, unlike in a function.
 func TestInnocentsBesideAJobThatKillsItsContainer(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k := newKiller()
 		pools := dispatch.Pools{{Name: "fast-io", Lease: 15 * time.Second, Ceiling: time.Hour, Slots: 16, Batch: 10}}

@@ -27,6 +27,7 @@ func setLayouts(t *testing.T, w *sim.World, layouts string) {
 // The number of shards is changed from 4 to 16 under load, and the old layout is
 // taken away once it is empty: no time is lost, no process has to be started anew.
 func TestTheNumberOfShardsCanBeChangedWhileEverythingRuns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		w := world(t, sim.Options{Shards: 4, Work: flaky})

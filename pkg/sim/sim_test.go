@@ -32,6 +32,7 @@ func world(t *testing.T, o sim.Options) *sim.World {
 }
 
 func TestEveryScheduledTimeOfAnHourRunsExactlyOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world(t, sim.Options{})
 		w.Start(t.Context())

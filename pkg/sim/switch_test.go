@@ -220,6 +220,7 @@ func TestWhatAnEditThatTakesEffectLaterRefuses(t *testing.T) {
 // Switch-overs under load, with other verbs and a flaky handler: every time of
 // the revision that holds at it has ended once, and no other time ran.
 func TestSwitchOversUnderLoad(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

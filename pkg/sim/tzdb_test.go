@@ -101,6 +101,7 @@ func sleepUntil(hour, minute int) {
 }
 
 func TestAFireThatMovesAnHourEarlierFiresThen(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := deploy(t, sim.Options{})
 		d.w.Start(t.Context())
@@ -281,6 +282,7 @@ func (d *deployment) judge(ref job.Ref, from, upto time.Time) {
 // Workers that are away for a while: what waits for them was due before the move,
 // and is as good as ever.
 func TestWhatWaitsForWorkersWhileItsJobMovesStillRuns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		away := func() bool {
 			at := time.Now().UTC()
