@@ -52,10 +52,12 @@ type revisionCache struct {
 	mu    sync.Mutex
 	most  int
 	known map[string]*job.Revision
+	// content holds each version of a calendar once, however many revisions pinned it.
+	content map[string]job.PinnedCalendar
 }
 
 func newRevisionCache(most int) *revisionCache {
-	return &revisionCache{most: most, known: map[string]*job.Revision{}}
+	return &revisionCache{most: most, known: map[string]*job.Revision{}, content: map[string]job.PinnedCalendar{}}
 }
 
 func (c *revisionCache) get(ref job.Ref, number int) *job.Revision {
@@ -69,6 +71,15 @@ func (c *revisionCache) put(r *job.Revision) {
 	defer c.mu.Unlock()
 	if len(c.known) >= c.most {
 		clear(c.known)
+		clear(c.content)
+	}
+	for i, pinned := range r.Calendars {
+		name := r.Tenant + "/" + pinned.Name + "#" + strconv.Itoa(pinned.Version)
+		if shared, there := c.content[name]; there {
+			r.Calendars[i] = shared
+			continue
+		}
+		c.content[name] = pinned
 	}
 	c.known[r.Ref.String()+"#"+strconv.Itoa(r.Number)] = r
 }
