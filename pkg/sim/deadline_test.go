@@ -20,12 +20,12 @@ func TestAfterWorkersWereDownAStartDeadlineDecidesWhatStillRuns(t *testing.T) {
 		impatient := put(t, w, job.Definition{Job: "impatient", Schedule: every10, StartDeadline: job.Duration(25 * time.Minute)})
 		patient := put(t, w, job.Definition{Job: "patient", Schedule: every10})
 		startWorkers := w.StartWithoutWorkers(t.Context())
-		time.Sleep(2*time.Hour + 5*time.Minute)
+		time.Sleep(2*time.Hour + 4*time.Minute + 30*time.Second)
 		up := time.Now()
 		startWorkers()
 		time.Sleep(40 * time.Minute)
 		w.Stop()
-		for ref, missed := range map[job.Ref]int{impatient: 9, patient: 0} { // due from 00:10 on, up at 02:05: 01:40 is the first that is young enough
+		for ref, missed := range map[job.Ref]int{impatient: 9, patient: 0} { // due from 00:10 on, up at 02:04:30: 01:40 is the first that is young enough
 			stored, err := w.Stored(t.Context(), ref)
 			if err != nil {
 				t.Fatal(err)
