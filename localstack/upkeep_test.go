@@ -57,6 +57,8 @@ func (w town) step(ctx context.Context, name string, environment ...string) {
 func (w town) redeployed(ctx context.Context) {
 	w.Helper()
 	version := "redeployed" + w.suffix
+	w.change.from = time.Now()
+	defer func() { w.change.to = time.Now() }()
 	w.step(ctx, "deploy", "VERSION="+version)
 	w.until(ctx, "the API answers as "+version, func() bool {
 		health, err := w.api.Health(ctx)

@@ -151,6 +151,9 @@ func TestABackfilledExecutionCostsLessThanARecurringOne(t *testing.T) {
 // Crash, throttle and lost response at every call of every process, with two
 // scanners, while a backfill and a rerun of what it made are under way.
 func TestABackfillComesThroughFaultsAtEveryCall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of simulated days; part of make test")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := &everyCall{lives: map[string]int{}, calls: map[string]int{}, hits: map[string]int{}, reach: 17, until: newYear.Add(90 * time.Minute)}

@@ -57,6 +57,9 @@ var (
 // Five days, from Saturday 1 January 2000, with every process of the installation:
 // the 4th is a holiday.
 func TestJobsKeepToTheirCalendars(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of simulated days; part of make test")
+	}
 	t.Parallel()
 	rows := map[string]struct {
 		schedule job.Schedule

@@ -221,7 +221,11 @@ func TestWhatAnEditThatTakesEffectLaterRefuses(t *testing.T) {
 // the revision that holds at it has ended once, and no other time ran.
 func TestSwitchOversUnderLoad(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 5))

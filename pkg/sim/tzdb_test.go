@@ -101,6 +101,9 @@ func sleepUntil(hour, minute int) {
 }
 
 func TestAFireThatMovesAnHourEarlierFiresThen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of simulated days; part of make test")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := deploy(t, sim.Options{})
@@ -282,6 +285,9 @@ func (d *deployment) judge(ref job.Ref, from, upto time.Time) {
 // Workers that are away for a while: what waits for them was due before the move,
 // and is as good as ever.
 func TestWhatWaitsForWorkersWhileItsJobMovesStillRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of simulated days; part of make test")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		away := func() bool {
