@@ -41,7 +41,7 @@ const interrupted = 90 * time.Second
 
 // punctuality is how late an execution of that time may start.
 func (c *change) punctuality(at time.Time) time.Duration {
-	if at.Before(c.from.Add(-punctual)) || at.After(c.to.Add(punctual)) {
+	if c == nil || at.Before(c.from.Add(-punctual)) || at.After(c.to.Add(punctual)) {
 		return punctual
 	}
 	return interrupted
