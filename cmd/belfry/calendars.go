@@ -103,7 +103,7 @@ func inFile(shown string, err error) error {
 }
 
 func (a *app) scheduleHolidays() *cobra.Command {
-	var name, zone string
+	var f holidayFlags
 	c := &cobra.Command{Use: "holidays FILE.ics", Short: "Turn an iCalendar file of holidays into a calendar",
 		Long: `Turn an iCalendar file of holidays into a calendar, and print it: the days of its
 whole-day events, once or every year. What it does not understand refuses the file.
@@ -116,19 +116,11 @@ A calendar is a YAML or JSON document, which may be written by hand:
   yearly: ["12-25", "12-26"]
   weekly: [{days: "sat,sun"}, {days: "mon-fri", from: "22:00", to: "06:00"}]`,
 		Example: "  belfry schedule holidays berlin.ics --zone Europe/Berlin > de.yaml\n  belfry schedule next '0 6 1 * *' --zone Europe/Berlin --exclude de.yaml --on-excluded NEXT_BUSINESS_DAY", Args: exactly("FILE.ics")}
-	c.Flags().StringVar(&name, "name", "", "name of the calendar (default as the file)")
-	c.Flags().StringVar(&zone, "zone", "UTC", "IANA time zone whose days they are")
+	f.declare(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		shown, data, err := a.readFile(c, args[0])
+		calendar, err := a.readHolidays(c, args[0], f)
 		if err != nil {
 			return err
-		}
-		if name == "" {
-			name = calendarName(args[0])
-		}
-		calendar, err := holidays.Parse(name, zone, data)
-		if err != nil {
-			return inFile(shown, err)
 		}
 		text, err := yaml.Marshal(calendar)
 		if err != nil {
@@ -137,4 +129,28 @@ A calendar is a YAML or JSON document, which may be written by hand:
 		return a.print(calendar, func() { _, _ = a.out.Write(text) })
 	}
 	return c
+}
+
+// holidayFlags say what calendar an iCalendar file becomes.
+type holidayFlags struct{ name, zone string }
+
+func (f *holidayFlags) declare(c *cobra.Command) {
+	c.Flags().StringVar(&f.name, "name", "", "name of the calendar (default as the file)")
+	c.Flags().StringVar(&f.zone, "zone", "UTC", "IANA time zone whose days they are")
+}
+
+// readHolidays makes a calendar of an iCalendar file.
+func (a *app) readHolidays(c *cobra.Command, file string, f holidayFlags) (job.Calendar, error) {
+	shown, data, err := a.readFile(c, file)
+	if err != nil {
+		return job.Calendar{}, err
+	}
+	if f.name == "" {
+		f.name = calendarName(file)
+	}
+	calendar, err := holidays.Parse(f.name, f.zone, data)
+	if err != nil {
+		return job.Calendar{}, inFile(shown, err)
+	}
+	return calendar, nil
 }

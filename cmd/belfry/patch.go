@@ -12,8 +12,7 @@ import (
 )
 
 func (a *app) jobsPatch() *cobra.Command {
-	var o client.PutOptions
-	var effective string
+	var o editFlags
 	c := &cobra.Command{Use: "patch JOB KEY=VALUE ...", Short: "Change some of a job's definition",
 		Long: `Change some of a job's definition; what is not named stays.
 
@@ -22,27 +21,20 @@ key away, so that its default holds again. A schedule of another kind (cron, eve
 		Example: "  belfry jobs patch nightly timeout=5m\n  belfry jobs patch nightly schedule.cron='30 3 * * *' misfire.policy=SKIP --dry-run\n" +
 			"  belfry jobs patch nightly labels.team=data description=null", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeJobs}
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen")
-	c.Flags().IntVar(&o.IfMatch, "if-revision", 0, "only if this revision is current")
-	c.Flags().StringVar(&effective, "effective-at", "", "let an edit take effect after this RFC 3339 time; times up to it stay as they are")
+	o.declare(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) < 2 {
 			return usage(c, "say which job, and what to change as KEY=VALUE")
 		}
-		if err := checkRevision(c, o.IfMatch); err != nil {
+		if err := o.read(c); err != nil {
 			return err
-		}
-		if effective != "" {
-			var err error
-			if o.EffectiveAt, err = time.Parse(time.RFC3339, effective); err != nil {
-				return usage(c, "--effective-at %q is no RFC 3339 time, such as 2027-01-01T00:00:00Z", effective)
-			}
 		}
 		patch, err := patchOf(c, args[1:])
 		if err != nil {
 			return err
 		}
 		return a.call(c, func(ctx context.Context, api *client.Client) error {
-			result, err := api.PatchJob(ctx, args[0], patch, o)
+			result, err := api.PatchJob(ctx, args[0], patch, o.PutOptions)
 			if err != nil {
 				return err
 			}

@@ -15,15 +15,13 @@ import (
 // jobsPut is apply for one job, with a condition on what is there.
 func (a *app) jobsPut() *cobra.Command {
 	var file string
-	var o client.PutOptions
-	var effective string
+	var o editFlags
 	c := &cobra.Command{Use: "put -f FILE", Short: "Create or edit the one job of a file, on a condition",
 		Long:    "Create or edit the one job of a file, on a condition about what is there now.\nFor several jobs, and without conditions, use belfry apply.",
 		Example: "  belfry jobs put -f nightly.yaml --if-absent\n  belfry jobs put -f nightly.yaml --if-revision 3", Args: upTo(0)}
 	c.Flags().StringVarP(&file, "file", "f", "", "file with one job, or - for stdin")
 	c.Flags().BoolVar(&o.IfAbsent, "if-absent", false, "only if there is no such job")
-	c.Flags().IntVar(&o.IfMatch, "if-revision", 0, "only if this revision is current")
-	c.Flags().StringVar(&effective, "effective-at", "", "let an edit take effect after this RFC 3339 time; times up to it stay as they are")
+	o.declare(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case file == "":
@@ -31,14 +29,8 @@ func (a *app) jobsPut() *cobra.Command {
 		case o.IfAbsent && c.Flags().Changed("if-revision"):
 			return usage(c, "--if-absent and --if-revision contradict each other: give one of them")
 		}
-		if err := checkRevision(c, o.IfMatch); err != nil {
+		if err := o.read(c); err != nil {
 			return err
-		}
-		if effective != "" {
-			var err error
-			if o.EffectiveAt, err = time.Parse(time.RFC3339, effective); err != nil {
-				return usage(c, "--effective-at %q is no RFC 3339 time, such as 2027-01-01T00:00:00Z", effective)
-			}
 		}
 		entries, err := a.readJobs(c, []string{file})
 		if err != nil {
@@ -47,9 +39,32 @@ func (a *app) jobsPut() *cobra.Command {
 		if len(entries) != 1 {
 			return usage(c, "%s holds %d jobs, not one: use belfry apply", file, len(entries))
 		}
-		return a.call(c, func(ctx context.Context, api *client.Client) error { return a.put(ctx, api, &entries[0], o) })
+		return a.call(c, func(ctx context.Context, api *client.Client) error { return a.put(ctx, api, &entries[0], o.PutOptions) })
 	}
 	return c
+}
+
+// editFlags are the conditions of an edit at the command line.
+type editFlags struct {
+	client.PutOptions
+	effective string
+}
+
+func (f *editFlags) declare(c *cobra.Command) {
+	c.Flags().IntVar(&f.IfMatch, "if-revision", 0, "only if this revision is current")
+	c.Flags().StringVar(&f.effective, "effective-at", "", "let an edit take effect after this RFC 3339 time; times up to it stay as they are")
+}
+
+// read refuses what the flags cannot mean.
+func (f *editFlags) read(c *cobra.Command) error {
+	if err := checkRevision(c, f.IfMatch); err != nil || f.effective == "" {
+		return err
+	}
+	var err error
+	if f.EffectiveAt, err = time.Parse(time.RFC3339, f.effective); err != nil {
+		return usage(c, "--effective-at %q is no RFC 3339 time, such as 2027-01-01T00:00:00Z", f.effective)
+	}
+	return nil
 }
 
 // checkRevision refuses a condition that names no revision: 0 would be none,

@@ -13,7 +13,6 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/schedule"
-	"github.com/belfry-scheduler/belfry/pkg/schedule/holidays"
 )
 
 func (a *app) calendarsCommand() *cobra.Command {
@@ -140,24 +139,16 @@ func (a *app) calendarsPut() *cobra.Command {
 }
 
 func (a *app) calendarsImport() *cobra.Command {
-	var name, zone string
+	var h holidayFlags
 	var f calendarPut
 	c := &cobra.Command{Use: "import FILE.ics", Short: "Make a calendar of an iCalendar file of holidays, or change it", Args: exactly("FILE.ics"),
 		Example: "  belfry calendars import berlin.ics --zone Europe/Berlin --name de-holidays"}
-	c.Flags().StringVar(&name, "name", "", "name of the calendar (default as the file)")
-	c.Flags().StringVar(&zone, "zone", "UTC", "IANA time zone whose days they are")
+	h.declare(c)
 	f.declare(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		shown, data, err := a.readFile(c, args[0])
+		read, err := a.readHolidays(c, args[0], h)
 		if err != nil {
 			return err
-		}
-		if name == "" {
-			name = calendarName(args[0])
-		}
-		read, err := holidays.Parse(name, zone, data)
-		if err != nil {
-			return inFile(shown, err)
 		}
 		return a.putCalendar(c, read, f)
 	}

@@ -42,7 +42,7 @@ func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition,
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}
-	next := raised(*head, r.Actor, now, false)
+	next := lifecycle.Raised(*head, r.Actor, now, false)
 	next.Revision++
 	next.SwitchAt, next.SwitchedAt, next.Waits = r.EffectiveAt, time.Time{}, d.Schedule.Calendars()
 	if next.State == job.Enabled {
@@ -52,7 +52,7 @@ func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition,
 	kept.Number, kept.Epoch, kept.CreatedAt, kept.CreatedBy, kept.CarryUntil = next.Revision, next.Epoch, now, r.Actor, carryBound(head, now)
 	waiting := &job.Revision{Ref: r.Ref, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
 		TZDB: s.Zones.Version(), Calendars: pinned, CarryUntil: r.EffectiveAt}
-	passOver(&next, head, now, lifecycle.JobEdited)
+	lifecycle.PassOver(&next, head, now, lifecycle.JobEdited)
 	result := PutResult{Action: Updated, Head: &next, Plan: first}
 	result.Appear, result.Vanish = compareSchedules(first, head, schedule.Succession{First: first, Then: then, At: r.EffectiveAt}, next.State == job.Enabled, now)
 	return result, plan{next: next, revision: &kept, waiting: waiting, fresh: pinned, verb: "edit"}, nil

@@ -155,11 +155,11 @@ func (s *Service) create(r PutRequest, d job.Definition, pinned []job.PinnedCale
 	if err := schedule.FiresAfter(compiled, now); err != nil {
 		return PutResult{}, plan{}, err
 	}
-	next := job.Head{Ref: r.Ref, Epoch: s.RestoreEpoch << 32, CreatedAt: now}
+	next := job.Head{Ref: r.Ref, Epoch: job.RestoreBase(s.RestoreEpoch), CreatedAt: now}
 	if tombstone != nil {
 		next.Epoch, next.Revision, next.SettledUpto = max(next.Epoch, tombstone.Epoch), tombstone.Revision, tombstone.SettledUpto
 	}
-	next = raised(next, r.Actor, now, true)
+	next = lifecycle.Raised(next, r.Actor, now, true)
 	next.State = job.Enabled
 	next.NextFireAt, _ = compiled.Next(now)
 	if d.Paused {
@@ -167,7 +167,7 @@ func (s *Service) create(r PutRequest, d job.Definition, pinned []job.PinnedCale
 		stop(&next, nil, now)
 	}
 	next.Revision++
-	describe(&next, d, anchor)
+	next.Follow(d, anchor)
 	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor, TZDB: s.Zones.Version(), Calendars: pinned}
 	result := PutResult{Action: Created, Head: &next, Plan: compiled, Appear: compiled.Between(now, farFuture, compareTimes)}
 	return result, plan{next: next, revision: rev, fresh: pinned, verb: "create"}, nil
@@ -199,7 +199,7 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, pinn
 		return PutResult{}, plan{}, err
 	}
 	wasPaused := old != nil && old.Definition.Paused
-	next := raised(*head, r.Actor, now, d.Paused != wasPaused)
+	next := lifecycle.Raised(*head, r.Actor, now, d.Paused != wasPaused)
 	next.State, next.SwitchAt, next.SwitchedAt, next.Waits = stateAfterEdit(head, d.Paused, wasPaused), time.Time{}, time.Time{}, nil
 	next.NextFireAt = time.Time{}
 	switch next.State {
@@ -211,10 +211,10 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, pinn
 	case job.Suspended, job.Broken, job.Completed, job.Deleted:
 	}
 	next.Revision++
-	describe(&next, d, anchor)
+	next.Follow(d, anchor)
 	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
 		TZDB: s.Zones.Version(), Calendars: pinned, CarryUntil: carryBound(head, now)}
-	passOver(&next, head, now, lifecycle.JobEdited)
+	lifecycle.PassOver(&next, head, now, lifecycle.JobEdited)
 	result := PutResult{Action: Updated, Head: &next, Plan: compiled}
 	before, _ := s.PlanOf(ctx, head) // of one that cannot be evaluated any more nothing is compared
 	result.Appear, result.Vanish = compareSchedules(before, head, compiled, next.State == job.Enabled, now)
@@ -252,12 +252,6 @@ func carryBound(head *job.Head, now time.Time) time.Time {
 		return head.NextFireAt.Add(-time.Second)
 	}
 	return now
-}
-
-// describe copies into the head what the scan needs of the definition.
-func describe(head *job.Head, d job.Definition, anchor time.Time) {
-	head.Schedule, head.Anchor, head.Misfire, head.Pool = d.Schedule, anchor, *d.Misfire, d.Pool
-	head.Type, head.Target, head.Suspend = d.Type, d.Target.Kind(), d.SuspendAfter
 }
 
 func sameDefinition(a, b job.Definition) bool {

@@ -102,7 +102,7 @@ func (s *Service) decideRepin(ctx context.Context, head *job.Head, actor string,
 	if err != nil {
 		return plan{}, err
 	}
-	next := raised(*head, actor, now, false)
+	next := lifecycle.Raised(*head, actor, now, false)
 	next.Revision++
 	p := plan{verb: "apply-calendar", fresh: pinned}
 	rev := *old
@@ -126,7 +126,7 @@ func (s *Service) decideRepin(ctx context.Context, head *job.Head, actor string,
 			next.State = job.Completed
 		}
 	}
-	passOver(&next, head, now, lifecycle.JobEdited)
+	lifecycle.PassOver(&next, head, now, lifecycle.JobEdited)
 	p.next = next
 	return p, nil
 }

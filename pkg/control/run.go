@@ -55,7 +55,7 @@ func (s *Service) RunNow(ctx context.Context, r RunRequest) (*job.Execution, err
 	}
 	e := &job.Execution{Ref: ref, Key: key, Revision: head.RevisionAt(now), Epoch: head.Epoch, Status: job.Scheduled,
 		Pool: head.Pool, Type: head.Type, Target: head.Target, CreatedAt: now, AvailableAt: now, Reason: lifecycle.ManualRun, Actor: actor,
-		FencingToken: s.RestoreEpoch << 32, Wake: job.Wake{At: now.Add(wakeAfter)}, Schema: job.Schema}
+		FencingToken: job.RestoreBase(s.RestoreEpoch), Wake: job.Wake{At: now.Add(wakeAfter)}, Schema: job.Schema}
 	e.Timeline = []job.Entry{{At: now, To: job.Scheduled, Reason: lifecycle.ManualRun, Actor: actor}}
 	if err := s.Executions.PutOutside(ctx, e); err != nil {
 		return nil, err

@@ -22,10 +22,10 @@ func (s *Service) Pause(ctx context.Context, ref job.Ref, actor string) (*job.He
 		if !lifecycle.Allowed(lifecycle.JobArrows, head.State, job.Paused) || head.StateAt(now) == job.Completed {
 			return plan{}, stateConflict(head, "pause", "there is nothing left to pause")
 		}
-		next := raised(*head, actor, now, true)
+		next := lifecycle.Raised(*head, actor, now, true)
 		next.State, next.NextFireAt = job.Paused, time.Time{}
 		stop(&next, head, now)
-		passOver(&next, head, now, lifecycle.JobPaused)
+		lifecycle.PassOver(&next, head, now, lifecycle.JobPaused)
 		return plan{next: next, verb: "pause"}, nil
 	})
 }
@@ -62,7 +62,7 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string, how job
 		if err := schedule.FiresAfter(compiled, from); err != nil && head.SwitchAt.IsZero() {
 			return plan{}, err
 		}
-		next := raised(*head, actor, now, true)
+		next := lifecycle.Raised(*head, actor, now, true)
 		next.State, next.StoppedAt = job.Enabled, time.Time{}
 		next.NextFireAt = cursorAfter(head, compiled, from)
 		return plan{next: next, verb: "resume"}, nil
@@ -103,9 +103,9 @@ func (s *Service) Delete(ctx context.Context, ref job.Ref, actor string, ifMatch
 		if err := checkMatch(head, ifMatch); err != nil {
 			return plan{}, err
 		}
-		next := raised(*head, actor, now, true)
+		next := lifecycle.Raised(*head, actor, now, true)
 		next.State, next.NextFireAt = job.Deleted, time.Time{}
-		passOver(&next, head, now, lifecycle.JobDeleted)
+		lifecycle.PassOver(&next, head, now, lifecycle.JobDeleted)
 		return plan{next: next, verb: "delete"}, nil
 	})
 }

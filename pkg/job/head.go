@@ -86,6 +86,12 @@ func (h *Head) Uses() []string {
 	return slices.Compact(names)
 }
 
+// Follow gives the head what a scan needs of a definition.
+func (h *Head) Follow(d Definition, anchor time.Time) {
+	h.Schedule, h.Anchor, h.Misfire, h.Pool = d.Schedule, anchor, *d.Misfire, d.Pool
+	h.Type, h.Target, h.Suspend = d.Type, d.Target.Kind(), d.SuspendAfter
+}
+
 // AfterSwitch is the cursor behind the last time of a revision that another one
 // follows: the second after the switch-over; zero when none waits.
 func (h *Head) AfterSwitch() time.Time {

@@ -15,8 +15,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/belfry-scheduler/belfry/pkg/control"
-	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/fault"
 	"github.com/belfry-scheduler/belfry/pkg/sim"
 )
@@ -87,17 +85,7 @@ func TestReadsThatAreOneVersionBehindDecideNothing(t *testing.T) {
 				}})
 				w.Backend.SetIndexLag(2 * time.Second)
 				w.StartCrowd(t.Context(), 2, 1)
-				o := &operator{t: t, w: w, r: r, ref: job.Ref{Tenant: job.DefaultTenant, Job: "job"}}
-				result, err := w.Control.Control.Put(t.Context(), control.PutRequest{Ref: o.ref, Definition: o.definition(), Actor: "test"})
-				o.must(err)
-				o.began(result.Head)
-				for time.Now().Before(until) {
-					time.Sleep(time.Duration(r.IntN(240_000)) * time.Millisecond)
-					o.step()
-				}
-				upto := time.Now()
-				time.Sleep(45 * time.Minute)
-				w.Stop()
+				o, upto := operate(t, w, r, until)
 				time.Sleep(10 * time.Second) // slow calls are on their way still
 				o.verify(upto)
 				if lagged.Load() < 10 {

@@ -127,6 +127,24 @@ func (o *operator) step() {
 	}
 }
 
+// operate makes a job, carries out verbs on it until a moment, then lets
+// everything come to its end; upto it can be verified.
+func operate(t *testing.T, w *sim.World, r *rand.Rand, until time.Time) (o *operator, upto time.Time) {
+	t.Helper()
+	o = &operator{t: t, w: w, r: r, ref: job.Ref{Tenant: job.DefaultTenant, Job: "job"}}
+	result, err := w.Control.Control.Put(t.Context(), control.PutRequest{Ref: o.ref, Definition: o.definition(), Actor: "test"})
+	o.must(err)
+	o.began(result.Head)
+	for time.Now().Before(until) {
+		time.Sleep(time.Duration(r.IntN(240_000)) * time.Millisecond)
+		o.step()
+	}
+	upto = time.Now()
+	time.Sleep(45 * time.Minute)
+	w.Stop()
+	return o, upto
+}
+
 // editLater lets a definition wait for up to ten minutes.
 func (o *operator) editLater() {
 	at := time.Now().Truncate(time.Second).Add(time.Duration(10+o.r.IntN(600)) * time.Second)
@@ -264,17 +282,7 @@ func TestVerbsAmidFaultsLeaveEveryTimeWithADispositionAndNothingOldBegins(t *tes
 				}
 				w := world(t, sim.Options{Decide: decide, Work: flaky, Second: r.IntN(60)})
 				w.Start(t.Context())
-				o := &operator{t: t, w: w, r: r, ref: job.Ref{Tenant: job.DefaultTenant, Job: "job"}}
-				result, err := w.Control.Control.Put(t.Context(), control.PutRequest{Ref: o.ref, Definition: o.definition(), Actor: "test"})
-				o.must(err)
-				o.began(result.Head)
-				for time.Now().Before(until) {
-					time.Sleep(time.Duration(r.IntN(240_000)) * time.Millisecond)
-					o.step()
-				}
-				upto := time.Now()
-				time.Sleep(45 * time.Minute)
-				w.Stop()
+				o, upto := operate(t, w, r, until)
 				o.verify(upto)
 			})
 		})

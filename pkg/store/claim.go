@@ -22,7 +22,7 @@ import (
 // carries our nonce.
 // Then the caller: decides on what is there (lifecycle.Decide).
 func (s *Store) Claim(ctx context.Context, c job.ClaimRequest) (*job.Execution, error) {
-	base := s.options.RestoreEpoch << 32
+	base := job.RestoreBase(s.options.RestoreEpoch)
 	u := update{operation: "claim", table: s.tables.Executions, key: executionKey(c.Ref, c.Key), wantNew: true,
 		condition: "#status = :was AND attempt = :attempt AND epoch = :epoch AND available_at <= :now AND attribute_not_exists(cancel) " +
 			"AND fencing_token = :token AND (attribute_not_exists(#schema) OR #schema <= :schema)",

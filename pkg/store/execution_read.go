@@ -96,13 +96,14 @@ func (s *Store) begun(ctx context.Context, r job.RangeRecord) (count int, err er
 	return count, err
 }
 
-// endedPages bounds how far back LastEnded and LastSucceeded look.
-const endedPages = 5
+// endedReach is how many executions LastEnded and LastSucceeded look at; they
+// begin with few, which mostly are enough, and read more with each page.
+const endedReach = 1000
 
 // LastSucceeded is the latest scheduled time before the given one whose
 // execution succeeded; zero when none is found among the last thousand.
 func (s *Store) LastSucceeded(ctx context.Context, ref job.Ref, before time.Time) (at time.Time, err error) {
-	err = s.lastEnded(ctx, ref, before.UTC().Format(job.KeyTimeLayout), []job.Status{job.Succeeded}, func(e *job.Execution) bool {
+	err = s.lastEnded(ctx, ref, before.UTC().Format(job.KeyTimeLayout), []job.Status{job.Succeeded}, 1, func(e *job.Execution) bool {
 		at = e.ScheduledAt
 		return false
 	})
@@ -113,7 +114,7 @@ func (s *Store) LastSucceeded(ctx context.Context, ref job.Ref, before time.Time
 // succeeded or became dead letters, newest first, of epochs from the given one on;
 // fewer than asked for when no more are found among the last thousand.
 func (s *Store) LastEnded(ctx context.Context, ref job.Ref, epoch int64, upto time.Time, most int) (ended []job.Status, err error) {
-	err = s.lastEnded(ctx, ref, keyUpto(upto), []job.Status{job.Succeeded, job.Failed, job.Dead}, func(e *job.Execution) bool {
+	err = s.lastEnded(ctx, ref, keyUpto(upto), []job.Status{job.Succeeded, job.Failed, job.Dead}, most, func(e *job.Execution) bool {
 		if e.Epoch >= epoch {
 			ended = append(ended, e.Status)
 		}
@@ -123,13 +124,14 @@ func (s *Store) LastEnded(ctx context.Context, ref job.Ref, epoch int64, upto ti
 }
 
 // lastEnded visits scheduled executions of these statuses whose key is below a
-// bound, newest first, until visit returns false.
-func (s *Store) lastEnded(ctx context.Context, ref job.Ref, below string, statuses []job.Status, visit func(*job.Execution) bool) error {
+// bound, newest first, until visit returns false. hoped is how many are asked for.
+func (s *Store) lastEnded(ctx context.Context, ref job.Ref, below string, statuses []job.Status, hoped int, visit func(*job.Execution) bool) error {
 	query := &dynamodb.QueryInput{TableName: aws.String(s.tables.Executions), KeyConditionExpression: aws.String("pk = :pk AND sk < :below"),
 		ExpressionAttributeValues: item{":pk": text(ref.String()), ":below": text(below)},
-		ScanIndexForward:          aws.Bool(false), ConsistentRead: aws.Bool(true), Limit: aws.Int32(200), ReturnConsumedCapacity: s.capacity()}
+		ScanIndexForward:          aws.Bool(false), ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: s.capacity()}
 	filterStatus(query, statuses)
-	for range endedPages {
+	for page, left := 2*hoped+4, endedReach; left > 0; page, left = 2*page, left-page {
+		query.Limit = aws.Int32(int32(min(page, left)))
 		out, err := s.db.Query(ctx, query)
 		if err != nil {
 			return fault("read executions", err)

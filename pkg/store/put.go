@@ -32,7 +32,7 @@ func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, erro
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":withdrawn": text(string(job.Withdrawn)),
 			":schema": number(job.Schema), ":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)),
-			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(max(s.options.RestoreEpoch<<32, e.FencingToken)), ":none": list(),
+			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(max(job.RestoreBase(s.options.RestoreEpoch), e.FencingToken)), ":none": list(),
 			":entry":   list(encodeEntry(job.Entry{At: e.CreatedAt, To: job.Scheduled, Reason: e.Reason, Actor: e.Actor})),
 			":expires": seconds(s.farExpiry(latest(e.ScheduledAt, e.AvailableAt)))}}
 	if !e.Covers.IsZero() {
@@ -97,7 +97,7 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":schema": number(job.Schema),
 			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
-			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(s.options.RestoreEpoch << 32),
+			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(job.RestoreBase(s.options.RestoreEpoch)),
 			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": shard, ":one": number(1),
 			":expires": seconds(s.farExpiry(e.ScheduledAt))}}
 	_, err = s.update(ctx, u)

@@ -134,7 +134,7 @@ func (f *filling) make(at time.Time, d lifecycle.Filling) error {
 	definition := f.revision.Definition.WithDefaults()
 	e := &job.Execution{Ref: f.seen.Ref, Key: job.ScheduledKey(at), Revision: f.seen.Revision, Epoch: f.head.Epoch, Status: job.Scheduled,
 		Pool: definition.Pool, Type: definition.Type, Target: definition.Target.Kind(), CreatedAt: f.now, AvailableAt: f.pace(), Reason: f.seen.Reason,
-		FencingToken: f.RestoreEpoch << 32, Backfill: f.seen.ID, Actor: f.seen.Actor, Schema: job.Schema}
+		FencingToken: job.RestoreBase(f.RestoreEpoch), Backfill: f.seen.ID, Actor: f.seen.Actor, Schema: job.Schema}
 	if d.Act == lifecycle.Repeat {
 		key, err := job.ReplayKey(at, f.serial)
 		if err != nil {

@@ -32,15 +32,9 @@ func (w *work) suspend(ctx context.Context) (bool, error) {
 			return false, nil
 		}
 	}
-	next := *w.head
-	next.Epoch++
-	next.RunsFrom, next.State, next.Reason = next.Epoch, job.Suspended, lifecycle.JobSuspended
-	next.UpdatedAt, next.ChangedBy, next.StoppedAt = w.now, byBelfry, w.now
-	next.Plan, next.NextFireAt = nil, time.Time{}
-	if !w.head.NextFireAt.After(w.now) {
-		next.Gap = &job.Gap{From: w.head.NextFireAt, EffectiveAt: w.now, Revision: w.head.Revision, Reason: lifecycle.JobSuspended}
-		next.NextFireAt = w.now.Truncate(time.Second)
-	}
+	next := lifecycle.Raised(*w.head, byBelfry, w.now, true)
+	next.State, next.Reason, next.StoppedAt, next.NextFireAt = job.Suspended, lifecycle.JobSuspended, w.now, time.Time{}
+	lifecycle.PassOver(&next, w.head, w.now, lifecycle.JobSuspended)
 	if err := w.Cursors.ChangeHead(ctx, job.HeadChange{Old: w.head, New: next, Verb: "suspend", Actor: byBelfry, At: w.now}); err != nil {
 		return true, err
 	}

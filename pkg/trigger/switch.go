@@ -36,12 +36,10 @@ func (w *work) switchOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d := rev.Definition
 	next := *w.head
 	next.Epoch++
 	next.Revision++
-	next.Schedule, next.Anchor, next.Misfire, next.Pool = d.Schedule, rev.Anchor, *d.Misfire, d.Pool
-	next.Type, next.Target, next.Suspend = d.Type, d.Target.Kind(), d.SuspendAfter
+	next.Follow(rev.Definition, rev.Anchor)
 	next.SwitchAt, next.SwitchedAt, next.Plan, next.Waits = time.Time{}, w.head.SwitchAt, nil, nil
 	next.NextFireAt, _ = plan.Next(w.head.NextFireAt.Add(-time.Second))
 	next.UpdatedAt, next.ChangedBy = w.now, rev.CreatedBy

@@ -142,7 +142,7 @@ func (w *work) compile(ctx context.Context) error {
 func (w *work) putOne(ctx context.Context, at time.Time, reason job.Reason, covers time.Time) error {
 	e := &job.Execution{Ref: w.head.Ref, Key: job.ScheduledKey(at), Revision: w.head.Revision, Epoch: w.head.Epoch, Status: job.Scheduled,
 		Pool: w.head.Pool, Type: w.head.Type, Target: w.head.Target, CreatedAt: w.Clock.Now(), AvailableAt: at.Add(w.slot()), Slot: w.slot(), Reason: reason, Covers: covers,
-		FencingToken: w.RestoreEpoch << 32, Schema: job.Schema}
+		FencingToken: job.RestoreBase(w.RestoreEpoch), Schema: job.Schema}
 	there, err := w.Executions.Put(ctx, e)
 	switch {
 	case err == nil:
