@@ -175,7 +175,7 @@ func (a *app) showExecution(e client.Execution) {
 		"scheduled", scheduled, "available", present(e.AvailableAt, a.when(e.AvailableAt, a.local)), "started", present(e.StartedAt, a.when(e.StartedAt, a.local)),
 		"finished", present(e.FinishedAt, a.when(e.FinishedAt, a.local)), "attempt", strconv.Itoa(e.Attempt), "fencing token", token,
 		"owner", safe(string(e.Owner)), "lease until", present(e.LeaseUntil, a.when(e.LeaseUntil, a.local)), "covers", covers,
-		"asked by", safe(string(e.Actor)), "repeats", string(e.ReplayOf), "pool", e.Pool, "type", safe(string(e.Type)), "revision", strconv.Itoa(e.Revision))
+		"asked by", safe(string(e.Actor)), "repeats", string(e.ReplayOf), "backfill", string(e.Backfill), "pool", e.Pool, "type", safe(string(e.Type)), "revision", strconv.Itoa(e.Revision))
 }
 
 // present keeps text only for a time that there is.

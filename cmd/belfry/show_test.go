@@ -64,6 +64,16 @@ there is more: repeat the command with --all, or with --cursor more
 	}
 }
 
+func TestAnExecutionIsShownWithTheBackfillThatMadeIt(t *testing.T) {
+	for backfill, want := range map[client.Text]bool{"01JZXW7GB0RE2M4Q0T5N6V8XYZ": true, "": false} {
+		a, out := screen(false)
+		a.showExecution(client.Execution{ID: "a~1~v1", Status: job.Succeeded, Backfill: backfill})
+		if got := strings.Contains(out.String(), "backfill"); got != want || !strings.Contains(out.String(), string(backfill)) {
+			t.Errorf("made by %q it is shown as\n%s", backfill, out)
+		}
+	}
+}
+
 func TestOnlyTheStateIsColouredAndColumnsStayAligned(t *testing.T) {
 	page := client.Page[client.Execution]{Items: []client.Execution{{ID: "FAILED", Status: job.Failed, ReasonText: "DEAD"}, {ID: "b", Status: job.Succeeded}}}
 	plainApp, plain := screen(false)

@@ -34,6 +34,7 @@ type Execution struct {
 	Range        *Range     `json:"range" doc:"What a record of kind range covers; null otherwise"`
 	ReplayOf     Text       `json:"replay_of" nullable:"true" doc:"Id of the execution that this one repeats"`
 	Actor        Text       `json:"actor" nullable:"true" doc:"Who asked for a manual run or replay"`
+	Backfill     Text       `json:"backfill" nullable:"true" doc:"Id of the backfill that made it; null = none did"`
 }
 
 // Cancel is a request to stop a running execution.

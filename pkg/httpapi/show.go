@@ -92,6 +92,7 @@ func showExecution(e *job.Execution, now time.Time) client.Execution {
 		CreatedAt: client.At(e.CreatedAt), AvailableAt: client.At(e.AvailableAt), StartedAt: client.At(e.StartedAt), FinishedAt: client.At(e.FinishedAt),
 		FencingToken: token(e.Attempt, e.FencingToken), Reason: client.Text(e.Reason), ReasonText: client.Text(lifecycle.Sentence(e.Reason)),
 		ErrorCode: client.Text(e.ErrorCode), ErrorText: client.Text(e.ErrorText), ReplayOf: client.Text(e.ReplayOf), Actor: client.Text(e.Actor),
+		Backfill: client.Text(e.Backfill),
 	}
 	if e.Slot > 0 {
 		shown.DueAt = client.At(e.DueAt())
