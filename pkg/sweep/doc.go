@@ -2,7 +2,8 @@
 // that no person asked for and no time makes due.
 //
 // Two things are done so. When a build with a newer time zone database has begun
-// to tick, each enabled cron job's next time is computed anew. And once a day what
+// to tick, the next time is computed anew of each enabled job that hangs on a
+// zone: that of its cron expression, or of a calendar that it keeps to. And once a day what
 // is left of deleted jobs goes, when nothing of their history is left.
 //
 // The tick that fanned its minute out calls Step, which works for some seconds and

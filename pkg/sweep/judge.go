@@ -88,7 +88,8 @@ func (f facts) agreed() int {
 // Times up to the last verb were dealt with by it, unless it set the cursor back
 // itself, and those up to a switch-over under the definition before. A time soon
 // after the last one that came since, and nearer to it than to the one that was to
-// come next, is that last one, moved: it does not come twice.
+// come next, is that last one, moved: it does not come twice. Those of an interval do
+// not move, they only come and go with the hours of a calendar.
 func (f facts) first() (time.Time, bool) {
 	coming := f.head.NextFireAt
 	if len(f.ahead) > 0 {
@@ -100,7 +101,7 @@ func (f facts) first() (time.Time, bool) {
 		floor = coming.Add(-time.Second)
 	}
 	at, ok := f.plan.Next(floor)
-	if !ok || !f.last.After(begun) || coming.IsZero() || !at.Before(coming) || !at.After(f.last) {
+	if !ok || f.head.Schedule.Cron == "" || !f.last.After(begun) || coming.IsZero() || !at.Before(coming) || !at.After(f.last) {
 		return at, ok
 	}
 	if since := at.Sub(f.last); since <= sameTime && since < coming.Sub(at) {

@@ -17,7 +17,7 @@ const verb = "tzdb"
 func (s *Service) retime(ctx context.Context, head *job.Head) (outcome, error) {
 	now := s.Clock.Now().Truncate(time.Millisecond)
 	switch {
-	case head.Schedule.Cron == "" || head.StateAt(now) != job.Enabled:
+	case !followsZone(head.Schedule) || head.StateAt(now) != job.Enabled:
 		return outcome{}, nil // computed anew when it is resumed
 	case head.Plan != nil || head.Gap != nil || head.Schema > job.Schema || now.Before(head.SwitchedAt):
 		return outcome{left: 1}, nil
@@ -50,6 +50,10 @@ func (s *Service) retime(ctx context.Context, head *job.Head) (outcome, error) {
 	}
 	return outcome{changed: 1, withdrawn: s.withdraw(ctx, j, now)}, nil
 }
+
+// followsZone reports whether a schedule's times hang on a zone: that of its own wall
+// clock, or that of a calendar that it keeps to.
+func followsZone(s job.Schedule) bool { return s.Cron != "" || len(s.Include)+len(s.Exclude) > 0 }
 
 // before leaves out what a scan that has not advanced yet has made.
 func before(ahead []job.Execution, cursor time.Time) []job.Execution {

@@ -28,6 +28,7 @@ type books struct {
 	purged  []string
 	left    map[string]bool // jobs of which something is left
 	pages   []int           // heads of each page read
+	pinned  []job.PinnedCalendar
 }
 
 func (b *books) Sweeps(context.Context) (job.Sweeps, error) { return b.sweeps, nil }
@@ -57,7 +58,7 @@ func (b *books) Revision(_ context.Context, ref job.Ref, number int) (*job.Revis
 	if ref.Job == b.refuse {
 		return nil, errors.New("no answer")
 	}
-	return &job.Revision{Ref: ref, Number: number, TZDB: "1999a"}, nil
+	return &job.Revision{Ref: ref, Number: number, TZDB: "1999a", Calendars: b.pinned}, nil
 }
 
 func (b *books) ChangeHead(_ context.Context, c job.HeadChange) error {
@@ -119,6 +120,42 @@ func TestAMoveIsAnEditThatLeavesTheDefinitionAlone(t *testing.T) {
 			t.Errorf("the revision becomes %+v", r)
 		}
 	})
+}
+
+// Office hours in Berlin begin at 07:00 UTC now, no longer at 08:00; those in Tokyo
+// at 01:00, no longer at 00:00.
+func TestAnIntervalMovesWithTheZoneOfItsCalendar(t *testing.T) {
+	monday := time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC)
+	for says, row := range map[string]struct {
+		include, exclude []string
+		zone             string
+		was, is          time.Duration // the next time, into Monday
+	}{
+		"the hours to which it keeps begin earlier": {[]string{"office"}, nil, "Europe/Berlin", 8 * time.Hour, 7 * time.Hour},
+		"those that it leaves out begin later":      {nil, []string{"office"}, "Asia/Tokyo", 8 * time.Hour, 0},
+		"those of a zone that stays as it was":      {[]string{"office"}, nil, "America/New_York", 14 * time.Hour, 14 * time.Hour},
+	} {
+		t.Run(says, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(monday.Sub(time.Now()))
+				b := &books{pinned: []job.PinnedCalendar{{Version: 1, Calendar: job.Calendar{Name: "office", Zone: row.zone, Weekly: []job.Window{{Days: "mon-fri", From: "09:00", To: "17:00"}}}}}}
+				b.add("hourly", func(h *job.Head) {
+					h.Schedule, h.Anchor = job.Schedule{Every: job.Duration(time.Hour), Include: row.include, Exclude: row.exclude}, monday.AddDate(0, -1, 0)
+					h.NextFireAt, h.LastScheduled = monday.Add(row.was), monday.Add(-time.Hour)
+				})
+				if err := b.service(t).Step(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case row.is == row.was && len(b.changes) == 0:
+				case row.is == row.was || len(b.changes) != 1:
+					t.Errorf("%d changes: %+v", len(b.changes), b.changes)
+				case !b.changes[0].New.NextFireAt.Equal(monday.Add(row.is)) || len(b.changes[0].Revision.Calendars) != 1:
+					t.Errorf("it becomes %+v under %+v", b.changes[0].New, b.changes[0].Revision)
+				}
+			})
+		})
+	}
 }
 
 func TestWhatAWalkLeavesAlone(t *testing.T) {
