@@ -138,8 +138,11 @@ func (m *moved) count(after, upto int64) int64 {
 	return n
 }
 
-// move returns where a time fires: where it is due, or on a business day; false
-// when there is none near enough.
+// move returns where a time fires: where it is due, or, at the same time of day,
+// on a business day; false when there is none near enough. The time of day is the
+// one that the schedule names, also where a change of clocks shifted it, and what
+// changes of clocks do to it on the day that it moves to is up to the schedule's
+// policies: a time that is due on that day anyway is met.
 func (m *moved) move(at int64) (int64, bool) {
 	if out, _ := m.kept.excluded(at); !out {
 		return at, true
@@ -148,15 +151,14 @@ func (m *moved) move(at int64) (int64, bool) {
 	if m.kept.rules.OnExcluded == ExcludedPrevious {
 		step = -step
 	}
-	z := m.kept.zone
-	wall := at + z.periods[z.periodAt(at)].offset
+	wall := m.dueFor(at)
 	for range mostMoved {
 		wall += step
 		if weekday := time.Weekday(weekdayOf(floorDay(wall))); weekday == time.Saturday || weekday == time.Sunday {
 			continue
 		}
-		to, exists := z.first(wall)
-		if !exists {
+		to, fires := m.instantOf(wall)
+		if !fires {
 			continue
 		}
 		if out, _ := m.kept.excluded(to); !out {
@@ -166,11 +168,19 @@ func (m *moved) move(at int64) (int64, bool) {
 	return 0, false
 }
 
-// first is the first instant at which the zone's clock shows wall.
-func (z *zone) first(wall int64) (int64, bool) {
-	found := z.occurrences(wall)
-	if len(found) == 0 {
-		return 0, false
+// dueFor is the wall-clock time that fires at an instant.
+func (m *moved) dueFor(at int64) int64 {
+	if c, isCron := m.kept.times.(*civil); isCron {
+		return c.dueFor(at)
 	}
-	return wall - z.periods[found[0]].offset, true
+	return m.kept.wallAt(at)
+}
+
+// instantOf is when a wall-clock time fires. A schedule of one time has no
+// policies: it comes once, late rather than never.
+func (m *moved) instantOf(wall int64) (int64, bool) {
+	if c, isCron := m.kept.times.(*civil); isCron {
+		return c.zone.instantOf(wall, c.gap, c.overlap)
+	}
+	return m.kept.zone.instantOf(wall, job.GapShiftForward, job.OverlapFirst)
 }

@@ -95,13 +95,26 @@ func (m *moved) markMoved(at int64) []string {
 	var marks []string
 	for from, ok := m.kept.times.next(at - mostMoved*daySeconds - reach); ok && from <= at+mostMoved*daySeconds+reach; from, ok = m.kept.times.next(from) {
 		if to, kept := m.move(from); kept && to == at && from != at {
-			marks = append(marks, "moved here from "+m.kept.clock(from)+", "+m.kept.why(from))
+			marks = append(marks, "moved here from "+clockText(m.dueFor(from), excludedLayout)+", "+m.kept.why(from)+m.notShown(from, at))
 		}
 	}
 	return marks
 }
 
-// clock shows an instant on the schedule's wall clock.
-func (k *kept) clock(at int64) string {
-	return clockText(at+k.zone.periods[k.zone.periodAt(at)].offset, "Mon 2006-01-02 15:04")
+// notShown says that a time moved to a day on which the clock does not show its
+// time of day, so that it fires after the gap.
+func (m *moved) notShown(from, to int64) string {
+	wanted := clockText(m.dueFor(from), "15:04")
+	if clockText(m.kept.wallAt(to), "15:04") == wanted {
+		return ""
+	}
+	return ", right after the gap since " + wanted + " does not exist on this day"
 }
+
+const excludedLayout = "Mon 2006-01-02 15:04"
+
+// clock shows an instant on the schedule's wall clock.
+func (k *kept) clock(at int64) string { return clockText(k.wallAt(at), excludedLayout) }
+
+// wallAt is what the schedule's clock shows at an instant.
+func (k *kept) wallAt(at int64) int64 { return at + k.zone.periods[k.zone.periodAt(at)].offset }

@@ -78,6 +78,41 @@ func (c *civil) shiftsTo(i int) bool {
 	return false
 }
 
+// dueFor returns the wall-clock time that fires at an instant: the one that the
+// clock shows, or else the first of those that the gap before it swallowed.
+func (c *civil) dueFor(at int64) int64 {
+	i := c.zone.periodAt(at)
+	shown := at + c.zone.periods[i].offset
+	if named, ok := c.wall.next(shown - 1); ok && named == shown {
+		return shown
+	}
+	low, high := c.zone.jump(i)
+	for wall, ok := c.wall.next(low - 1); ok && wall < high; wall, ok = c.wall.next(wall) {
+		if c.zone.swallowedBy(wall) == i {
+			return wall
+		}
+	}
+	return shown
+}
+
+// instantOf returns when a wall-clock time fires under the policies, the first
+// time for one that fires twice; false when the gap policy leaves it out.
+func (z *zone) instantOf(wall int64, gap job.GapPolicy, overlap job.OverlapPolicy) (int64, bool) {
+	found := z.occurrences(wall)
+	if len(found) == 0 {
+		i := z.swallowedBy(wall)
+		if i < 0 || gap == job.GapSkip {
+			return 0, false
+		}
+		return z.periods[i].start, true
+	}
+	i := found[0]
+	if overlap == job.OverlapSecond && len(found) > 1 {
+		i = found[1]
+	}
+	return wall - z.periods[i].offset, true
+}
+
 // occurrences lists the periods in which the clock shows wall, in order: none
 // for a time in a gap, two for a repeated one.
 func (z *zone) occurrences(wall int64) []int {
