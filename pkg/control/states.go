@@ -71,7 +71,7 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string, how job
 
 // resumeFrom is the moment after which a resumed job has times again: now, or
 // where it stopped, to catch up. A revision that was made meanwhile has no times
-// before it was made.
+// before it was made, nor one that took over meanwhile before that.
 func (s *Service) resumeFrom(ctx context.Context, head *job.Head, how job.OnResume, now time.Time) (time.Time, error) {
 	rev, err := s.Jobs.Revision(ctx, head.Ref, head.Revision)
 	if err != nil {
@@ -83,10 +83,14 @@ func (s *Service) resumeFrom(ctx context.Context, head *job.Head, how job.OnResu
 	if how != job.ResumeCatchUp || head.StoppedAt.IsZero() {
 		return now, nil
 	}
-	if rev != nil && rev.CreatedAt.After(head.StoppedAt) {
-		return rev.CreatedAt, nil
+	from := head.StoppedAt
+	if rev != nil && rev.CreatedAt.After(from) {
+		from = rev.CreatedAt
 	}
-	return head.StoppedAt, nil
+	if head.SwitchedAt.After(from) {
+		from = head.SwitchedAt
+	}
+	return from, nil
 }
 
 // Delete ends a job. Its head stays as a tombstone, so that a later job of the

@@ -22,6 +22,7 @@ const (
 	pause uint8 = iota
 	resume
 	edit
+	editLater
 )
 
 // person is whoever pauses, resumes, edits and cancels. That a verb begins
@@ -38,9 +39,20 @@ func (m model) person(s *state, step emit) {
 				step("a person begins a verb", true, n)
 			}
 		}
+		m.editLater(s, step)
 		m.cancel(s, step)
 		return
 	case 1:
+		if s.head.epoch != v.epoch { // the head that it read is no more: it reads again
+			n.verb.epoch, n.verb.clock = s.head.epoch, s.now
+			step("the verb loses, and reads the head again", false, n)
+			break
+		}
+		if m.refuses(s.head, v) || (v.verb == pause || v.verb == resume) && (v.verb == pause) != (s.head.on == 1) {
+			n.verb = verbM{}
+			step("the verb is refused", false, n)
+			break
+		}
 		m.changeHead(&n)
 		step("the verb changes the head", false, n)
 	case 2:
@@ -58,7 +70,7 @@ func (m model) person(s *state, step emit) {
 			step("the verb withdraws it", false, n)
 			break
 		}
-		if v.verb != edit || v.clock == 0 || v.found == 1 { // an edit forbids what it did not carry
+		if v.verb < edit || v.clock == 0 || v.found == 1 { // an edit forbids what it did not carry
 			n.forbid = max(s.forbid, v.epoch)
 		}
 		n.verb = verbM{}
@@ -88,21 +100,28 @@ func (m model) changeHead(n *state) {
 	case pause:
 		n.head.on, n.head.cursor, n.head.runsFrom = 0, 2, n.head.epoch
 	case resume:
-		n.head.on, n.head.cursor, n.head.runsFrom = 1, 1+v.clock, n.head.epoch
-	case edit:
+		n.head.on, n.head.cursor, n.head.runsFrom = 1, n.head.cursorFrom(v.clock), n.head.epoch
+		if v.clock == 1 && n.head.waits == beforeNoon {
+			n.head.waits = beforeNoonLate
+		}
+	case edit, editLater:
+		n.head.movesM = movesM{lacks: old.lacks, waits: v.waits, lacking: v.lacking}
+		if v.verb == editLater {
+			n.head.later = n.head.epoch
+		}
 		n.head.edits |= 1 << n.head.epoch
 		if v.clock == 1 && v.found == 0 {
 			n.head.carries |= 1 << n.head.epoch
 		}
 		if old.on == 1 {
-			n.head.cursor = 1 + v.clock
+			n.head.cursor = n.head.cursorFrom(v.clock)
 		}
 	}
 	switch {
 	case v.clock == 1 && v.verb == pause && n.owed == 1:
 		n.excused = 1
 	case v.clock == 0 && n.now == 1:
-		n.owed, n.excused = n.head.on, 0
+		n.owed, n.excused = n.head.wants(), 0
 	}
 }
 
@@ -252,6 +271,8 @@ func (s *state) take(before *state, i int) {
 		s.wrong = "a live lease was taken over"
 	case x.cancel == 1:
 		s.wrong = "a canceled execution was claimed"
+	case x.attempt == 0 && before.misplaced():
+		s.wrong = "an execution ran under the wrong side of a switch-over"
 	}
 	s.x.st, s.x.attempt, s.x.owner, s.x.live, s.x.ready = run, x.attempt+1, uint8(i+1), 1, 0
 	if x.st == run {

@@ -21,6 +21,10 @@ func (m model) next(s *state, out emit) {
 	for i := range s.left.scanners {
 		m.scan(s, int(i), step)
 	}
+	for i := range s.fill.scanners {
+		m.backfill(s, int(i), step)
+	}
+	m.sweep(s, step)
 	m.person(s, step)
 	for i := range s.workers {
 		if i == 0 || s.workers[1] != s.workers[0] { // two idle workers are the same worker
@@ -34,7 +38,7 @@ func (m model) next(s *state, out emit) {
 // queue is time itself and what the queue does by itself.
 func (m model) queue(s *state, step emit) {
 	if n := *s; s.now == 0 {
-		n.now, n.owed = 1, s.head.on
+		n.now, n.owed = 1, s.head.wants()
 		step("the scheduled time comes", false, n)
 	}
 	if n := *s; s.x.st == retryWait && s.x.ready == 0 {
@@ -83,8 +87,13 @@ func (m model) scan(s *state, i int, step emit) {
 	n, c := *s, s.scans[i]
 	switch c.at {
 	case 0:
-		if s.head.on == 1 && s.head.cursor == 1 && (i == 0 || s.scans[0].at != 0) {
-			n.scans[i] = scanM{at: 1, epoch: s.head.epoch}
+		switch h := s.head; {
+		case h.on == 0 || i > 0 && s.scans[0].at == 0:
+		case h.atSwitch() || m.rules.switchEarly && h.waits == fromNoon:
+			n.scans[i] = scanM{at: 5, epoch: h.epoch}
+			step("a scanner sees the cursor at a switch-over", false, n)
+		case h.cursor == 1:
+			n.scans[i] = scanM{at: 1, epoch: h.epoch}
 			step("a scanner reads the head", false, n)
 		}
 		return
@@ -120,6 +129,12 @@ func (m model) scan(s *state, i int, step emit) {
 			n.apply(lifecycle.WithdrawnBy(s.clock(), "scan", lifecycle.Superseded))
 		}
 		step("a scanner tidies up", false, n)
+	case 5:
+		n.scans[i] = scanM{}
+		if s.head.epoch == c.epoch && s.head.waits != 0 {
+			m.switchOver(&n)
+		}
+		step("a scanner switches over, or loses", false, n)
 	}
 	if n := *s; s.left.crashes > 0 {
 		n.left.crashes--

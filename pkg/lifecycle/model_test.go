@@ -26,11 +26,20 @@ type rules struct {
 	noSendAgain   bool // a scanner that finds its execution does not send
 	noWithdraw    bool // a verb is acknowledged without its clean-up
 	leaseIgnored  bool // every lease counts as passed
-	maxLost       int  // attempts whose worker may be lost; zero = 2
+
+	editBetween       bool // an edit is allowed between a switch-over and its moment
+	switchCarriesNot  bool // a switch-over carries nothing
+	switchEarly       bool // a scan switches over before it has passed the times of the revision before
+	cursorOnlyAhead   bool // a sweep sets no cursor into the past
+	sweepIsNoEdit     bool // a sweep raises the epoch as a resume does
+	sweepCarriesAhead bool // a sweep carries what was made ahead and stays
+	onePosition       bool // a backfill is done once it has passed a time
+	noLookBack        bool // a backfill does not send again what it finds waiting
+	maxLost           int  // attempts whose worker may be lost; zero = 2
 }
 
 // bound is how much of each may still happen.
-type bound struct{ scanners, verbs, crashes, freezes, dups, cancels, handOffs, longWaits uint8 }
+type bound struct{ scanners, verbs, crashes, freezes, dups, cancels, handOffs, longWaits, laters, sweeps uint8 }
 
 // Statuses of the model; absent is none of lifecycle's.
 const (
@@ -60,14 +69,17 @@ const (
 )
 
 type (
-	headM   struct{ on, epoch, runsFrom, cursor, edits, carries uint8 } // cursor 1 = the time, 2 = past it; bits by epoch
+	headM struct {
+		on, epoch, runsFrom, cursor, edits, carries uint8 // cursor 1 = the time, 2 = past it; bits by epoch
+		movesM
+	}
 	execM   struct{ st, epoch, attempt, lost, owner, live, ready, wake, cancel, redrives uint8 }
 	letterM struct{ st, holder, handles, receives, epoch, isolated uint8 }
 	workerM struct{ at, letter, epoch, isolated, token, may uint8 }
 	scanM   struct{ at, epoch, made uint8 }
 	wakeM   struct{ at, epoch, fresh uint8 }
 	dlqM    struct{ at, letter uint8 }
-	verbM   struct{ at, verb, epoch, clock, found, withdraws uint8 }
+	verbM   struct{ at, verb, epoch, clock, found, withdraws, waits, lacking uint8 }
 )
 
 const slots = 3
@@ -83,6 +95,9 @@ type state struct {
 	wake    wakeM
 	dlq     dlqM
 	verb    verbM
+	sweeps  sweepM
+	fill    fillM
+	fillers [2]fillerM
 	left    bound
 	owed    uint8 // the job wants the time run ...
 	excused uint8 // ... unless a pause came between
@@ -111,7 +126,7 @@ func (s *state) execution() *job.Execution {
 	if x.st == absent {
 		return nil
 	}
-	e := &job.Execution{Key: job.ScheduledKey(noon), Epoch: int64(x.epoch), Status: statusOf[x.st], Attempt: int(x.attempt), Lost: int(x.lost),
+	e := &job.Execution{Backfill: s.fill.id(), Key: job.ScheduledKey(noon), Epoch: int64(x.epoch), Status: statusOf[x.st], Attempt: int(x.attempt), Lost: int(x.lost),
 		FencingToken: int64(x.attempt), AvailableAt: noon, Schema: job.Schema, Redrives: lifecycle.MaxRedrives - 1 + int(x.redrives)}
 	beforeOrAfter := func(is uint8) time.Time { return s.clock().Add(time.Duration(int(is)*2-1) * time.Minute) }
 	switch x.st {
@@ -128,18 +143,21 @@ func (s *state) execution() *job.Execution {
 
 // mayBegin asks the claim rule about the life of that epoch, on the head as it is.
 func (s *state) mayBegin(epoch uint8) bool {
-	var carryUntil time.Time
+	return lifecycle.MayBegin(&job.Head{Epoch: int64(s.head.epoch), RunsFrom: int64(s.head.runsFrom)}, int64(epoch), noon, s.carryUntil(epoch))
+}
+
+// carryUntil is the bound that the first edit after an epoch wrote.
+func (s *state) carryUntil(epoch uint8) time.Time {
 	for e := epoch + 1; e <= s.head.epoch; e++ {
 		if s.head.edits>>e&1 == 0 {
 			continue
 		}
-		carryUntil = noon.Add(-time.Second)
 		if s.head.carries>>e&1 == 1 {
-			carryUntil = noon
+			return noon
 		}
-		break
+		return noon.Add(-time.Second)
 	}
-	return lifecycle.MayBegin(&job.Head{Epoch: int64(s.head.epoch), RunsFrom: int64(s.head.runsFrom)}, int64(epoch), noon, carryUntil)
+	return time.Time{}
 }
 
 // apply writes a transition, as the store does.
@@ -252,12 +270,15 @@ func compareLetters(a, b letterM) int {
 
 // discharged reports whether nothing is left to do and every duty is done.
 func (s *state) discharged() bool {
-	if s.now == 0 || s.verb != (verbM{}) || s.wake.at != 0 || s.dlq != (dlqM{}) || s.workers != [2]workerM{} || s.scans != [2]scanM{} ||
+	if s.now == 0 || s.verb != (verbM{}) || s.sweeps != (sweepM{}) || s.head.on == 1 && s.head.atSwitch() || !s.filled() || s.wake.at != 0 || s.dlq != (dlqM{}) || s.workers != [2]workerM{} || s.scans != [2]scanM{} ||
 		s.letters != [slots]letterM{} || s.head.on == 1 && s.head.cursor == 1 || s.x.wake != 0 {
 		return false
 	}
 	superseded := s.x.st == scheduled && !s.mayBegin(s.x.epoch)
 	void := s.x.st == absent || s.x.st == withdrawn || superseded
+	if s.owed == 1 && void && s.fill.at > 0 {
+		return s.head.on == 0 // it goes on when the job does
+	}
 	if s.owed == 1 && void {
 		return s.gap == 1 || s.excused == 1
 	}

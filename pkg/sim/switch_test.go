@@ -74,6 +74,16 @@ func TestAnEditThatTakesEffectLater(t *testing.T) {
 			_, err = s.planes().Control.Resume(s.Context(), s.ref, "test", "")
 			s.must(err)
 		}, want: []string{"00:32:00 v3", "00:36:00 v3", "00:40:00 v3"}},
+		"paused between the switch-over and its moment, and resumed to catch up": {at: "00:25:00", then: func(s *stage) {
+			_, err := s.later(job.Definition{Schedule: every4.Schedule, Misfire: &job.Misfire{Policy: job.MisfireFireAll}}, "00:25:00")
+			s.must(err)
+			s.scanUntil("00:22:30")
+			_, err = s.planes().Control.Pause(s.Context(), s.ref, "test")
+			s.must(err)
+			time.Sleep(10 * time.Minute)
+			_, err = s.planes().Control.Resume(s.Context(), s.ref, "test", job.ResumeCatchUp)
+			s.must(err)
+		}, want: []string{"00:28:00 v4", "00:32:00 v4", "00:36:00 v4", "00:40:00 v4"}},
 	} {
 		t.Run(says, func(t *testing.T) {
 			onStage(t, every10, func(s *stage) {

@@ -146,6 +146,31 @@ func TestAFireThatMovesAnHourEarlierFiresThen(t *testing.T) {
 	})
 }
 
+// A sweep leaves alone what was made ahead and stays, but an edit that comes after it
+// takes that back like any other.
+func TestAnEditAfterASweepTakesBackWhatHadBeenMadeAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := deploy(t, sim.Options{})
+		d.w.Start(t.Context())
+		ref := d.put("minutes", "*/2 8-9 * * *", "Europe/Berlin") // 07:00 to 08:58, then 06:00 to 07:58
+		sleepUntil(7, 53)
+		time.Sleep(20 * time.Second)
+		d.restart()
+		d.w.Control.Control.Zones, d.w.Control.Trigger.Zones = d.after, d.after
+		sleepUntil(7, 54)
+		time.Sleep(30 * time.Second)
+		d.audited(ref, 1)
+		d.put("minutes", "0 14 * * *", "Europe/Berlin") // 12:00
+		sleepUntil(13, 0)
+		d.w.Stop()
+		ran := d.ran(ref)
+		if i := slices.Index(ran, "1 07:54"); i < 0 || !slices.Equal(ran[i:], []string{"1 07:54", "1 12:00"}) {
+			t.Errorf("ran at %v; want the edit of 07:54:30 to be the end of them, until 12:00", ran)
+		}
+	})
+}
+
 // audited expects so many moves in a job's audit log.
 func (d *deployment) audited(ref job.Ref, want int) {
 	d.t.Helper()

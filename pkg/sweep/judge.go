@@ -35,29 +35,21 @@ type judgement struct {
 
 // judge compares the times that a job has with those that its schedule has now.
 //
-// What was made ahead stays as far as it agrees, from the first on. The cursor goes
-// to the first time of the schedule that has not come: behind the last one that
-// has, so that none which moved earlier is lost, even into the past.
+// The cursor of a job whose times moved goes to the first time of the schedule that
+// has not come: behind the last one that has, so that none which moved earlier is
+// lost, even into the past; and over those that were made ahead, which are made
+// again. To carry them instead would bind the next edit, too: the claim asks what
+// the first edit after a revision carried, and what an edit takes back before its
+// time must not run.
 func judge(f facts) judgement {
 	cursor := f.head.NextFireAt
-	agreed := f.agreed()
-	j := judgement{last: f.last, carry: f.now}
-	if agreed > 0 {
-		j.last = f.ahead[agreed-1].ScheduledAt
-		j.carry = j.last
-	}
+	j := judgement{last: f.last, carry: f.now, cursor: f.head.AfterSwitch()} // where a definition that waits takes over
 	first, ok := f.first()
-	switch {
-	case agreed > 0 && ok && first.Equal(f.ahead[0].ScheduledAt):
-		first, ok = f.plan.Next(j.last)
-	case agreed > 0:
-		j.last = f.last // the cursor goes behind them; they are met again
-	}
-	j.cursor = f.head.AfterSwitch() // where a definition that waits takes over
 	if ok {
 		j.cursor = first
 	}
-	j.moved = !j.cursor.Equal(cursor) || agreed < len(f.ahead)
+	agreed := f.agreed()
+	j.moved = agreed < len(f.ahead) || !f.behind(j.cursor).Equal(cursor)
 	if !cursor.IsZero() && !j.carry.Before(cursor) {
 		j.carry = cursor.Add(-time.Second)
 	}
@@ -68,6 +60,18 @@ func judge(f facts) judgement {
 		}
 	}
 	return j
+}
+
+// behind is where the cursor stands once the times made ahead are passed, if they
+// begin with first.
+func (f facts) behind(first time.Time) time.Time {
+	if len(f.ahead) == 0 || !first.Equal(f.ahead[0].ScheduledAt) {
+		return first
+	}
+	if at, ok := f.plan.Next(f.ahead[len(f.ahead)-1].ScheduledAt); ok {
+		return at
+	}
+	return f.head.AfterSwitch()
 }
 
 // agreed counts the times made ahead that the schedule has, without a time of its

@@ -137,7 +137,7 @@ func TestAnIntervalMovesWithTheZoneOfItsCalendar(t *testing.T) {
 	} {
 		t.Run(says, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(monday.Sub(time.Now()))
+				time.Sleep(time.Until(monday))
 				b := &books{pinned: []job.PinnedCalendar{{Version: 1, Calendar: job.Calendar{Name: "office", Zone: row.zone, Weekly: []job.Window{{Days: "mon-fri", From: "09:00", To: "17:00"}}}}}}
 				b.add("hourly", func(h *job.Head) {
 					h.Schedule, h.Anchor = job.Schedule{Every: job.Duration(time.Hour), Include: row.include, Exclude: row.exclude}, monday.AddDate(0, -1, 0)
