@@ -77,8 +77,10 @@ func (a *Attempt) Interval() (start, end time.Time) {
 // Number counts the attempts of this execution from 1, lost ones included.
 func (a *Attempt) Number() int { return a.run.Execution.Attempt }
 
-// FencingToken grows with every attempt. An outside system that keeps the
-// highest token seen can refuse an attempt that was taken over.
+// FencingToken grows with every attempt of this execution, and begins anew with
+// the next one. An outside system that keeps the highest token seen for the
+// execution can refuse an attempt that was taken over; see Fence for what more
+// than one execution writes.
 func (a *Attempt) FencingToken() int64 { return a.run.Execution.FencingToken }
 
 // Deadline is when the attempt times out.
