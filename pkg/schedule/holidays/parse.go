@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,25 +24,30 @@ const (
 
 // Parse reads the whole-day events of an iCalendar file as a calendar with the
 // given name, on the clock of the given zone. Events that come back every year
-// on the same day become yearly days; others that repeat become dates, up to
-// 2099. Cancelled events are left out.
+// on the same day become yearly days; others that repeat, and those that begin
+// after they were written, become dates, up to 2099. Cancelled events are left
+// out, and a changed occurrence takes the place of the one that it changes.
 //
-// A file that is none, an event with a time of day, and a repetition that is not
-// yearly are refused, as a *job.Error that names the event.
+// A file that is none or was cut off, an event with a time of day, and a
+// repetition that is not yearly are refused, as a *job.Error that names the event.
 func Parse(name, zone string, file []byte) (schedule.Calendar, error) {
 	c := schedule.Calendar{Name: name, Zone: zone}
 	if len(file) > maxFile {
 		return c, &job.Error{Code: job.CodeTooLarge, Field: "file", Bound: "1 MB", Message: fmt.Sprintf("the file has %d bytes", len(file))}
 	}
-	parsed, err := ics.ParseCalendar(bytes.NewReader(file))
+	events, err := eventsOf(file)
 	if err != nil {
-		return c, &job.Error{Code: job.CodeInvalid, Field: "file", Message: "the file is not an iCalendar file: " + job.Shorten(err.Error()), Fix: "give a file that begins with BEGIN:VCALENDAR"}
+		return c, err
 	}
-	for _, event := range parsed.Events() {
+	changed, err := changedDays(events)
+	if err != nil {
+		return c, err
+	}
+	for _, event := range events {
 		if strings.EqualFold(value(event, ics.ComponentPropertyStatus), "CANCELLED") {
 			continue
 		}
-		if err := add(&c, event); err != nil {
+		if err := add(&c, event, changed); err != nil {
 			return c, err
 		}
 	}
@@ -55,8 +61,31 @@ func Parse(name, zone string, file []byte) (schedule.Calendar, error) {
 	return c, err
 }
 
+// eventsOf reads the one calendar of a file. One that stops before its end was
+// cut off, and nobody knows what it has lost.
+func eventsOf(file []byte) ([]*ics.VEvent, error) {
+	refused := func(why string) error {
+		return &job.Error{Code: job.CodeInvalid, Field: "file", Message: "the file is not an iCalendar file: " + job.Shorten(why),
+			Fix: "give a file of one calendar, from BEGIN:VCALENDAR to END:VCALENDAR"}
+	}
+	parsed, err := ics.ParseCalendar(bytes.NewReader(file))
+	if err != nil {
+		return nil, refused(err.Error())
+	}
+	if !bytes.HasSuffix(bytes.ToUpper(bytes.TrimSpace(file)), []byte("END:VCALENDAR")) {
+		return nil, refused("it ends before END:VCALENDAR")
+	}
+	events := parsed.Events()
+	for _, event := range events {
+		if err := checkOnce(event); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
 // add puts the days of one event into the calendar.
-func add(c *schedule.Calendar, event *ics.VEvent) error {
+func add(c *schedule.Calendar, event *ics.VEvent, changed changes) error {
 	first, days, err := span(event)
 	if err != nil {
 		return err
@@ -65,11 +94,11 @@ func add(c *schedule.Calendar, event *ics.VEvent) error {
 	if err != nil {
 		return err
 	}
-	except, err := exceptions(event)
+	except, err := exceptions(event, changed)
 	if err != nil {
 		return err
 	}
-	yearly := rule.forever() && len(except) == 0
+	yearly := rule.forever() && len(except) == 0 && !crossesFebruary(first, days) && !begunLater(event, first)
 	for _, begun := range rule.from(first) {
 		for i := range days {
 			day := begun.AddDate(0, 0, i)
@@ -87,6 +116,27 @@ func add(c *schedule.Calendar, event *ics.VEvent) error {
 	return nil
 }
 
+// crossesFebruary tells whether the days after an event's first one have other
+// dates in leap years.
+func crossesFebruary(first time.Time, days int) bool {
+	march := time.Date(first.Year(), time.March, 1, 0, 0, 0, 0, time.UTC)
+	if !first.Before(march) {
+		march = march.AddDate(1, 0, 0)
+	}
+	return !first.AddDate(0, 0, days-1).Before(march.AddDate(0, 0, -1)) && days > 1
+}
+
+// begunLater tells whether an event begins in a year after the one in which it
+// was written: a yearly day would hold in the years between, too.
+func begunLater(event *ics.VEvent, first time.Time) bool {
+	written := value(event, ics.ComponentPropertyDtstamp)
+	if len(written) < len("2006") {
+		return false
+	}
+	year, err := strconv.Atoi(written[:len("2006")])
+	return err == nil && first.Year() > year
+}
+
 // span is the first day of an event and the number of its days.
 func span(event *ics.VEvent) (first time.Time, days int, err error) {
 	first, err = date(event, ics.ComponentPropertyDtStart)
@@ -94,10 +144,8 @@ func span(event *ics.VEvent) (first time.Time, days int, err error) {
 		return first, 0, err
 	}
 	if event.GetProperty(ics.ComponentPropertyDtEnd) == nil {
-		if length := value(event, ics.ComponentPropertyDuration); length != "" && length != "P1D" {
-			return first, 0, refuse(event, "DURATION", length, "P1D, or DTEND", "its length is not understood")
-		}
-		return first, 1, nil
+		days, err = length(event)
+		return first, days, err
 	}
 	end, err := date(event, ics.ComponentPropertyDtEnd)
 	if err != nil {
@@ -113,6 +161,25 @@ func span(event *ics.VEvent) (first time.Time, days int, err error) {
 	return first, days, nil
 }
 
+// length reads DURATION, in days or weeks; one day without it.
+func length(event *ics.VEvent) (days int, err error) {
+	text := value(event, ics.ComponentPropertyDuration)
+	if text == "" {
+		return 1, nil
+	}
+	number, unit := strings.TrimPrefix(text, "P"), 1
+	if weeks, ok := strings.CutSuffix(number, "W"); ok {
+		number, unit = weeks, 7
+	} else {
+		number = strings.TrimSuffix(number, "D")
+	}
+	days, err = strconv.Atoi(number)
+	if text[0] != 'P' || number == text[1:] || err != nil || days < 1 || days*unit > mostDays {
+		return 0, refuse(event, "DURATION", text, "P1D to P366D, or weeks such as P2W", "its length is not understood")
+	}
+	return days * unit, nil
+}
+
 // date reads a property that must be a whole day.
 func date(event *ics.VEvent, property ics.ComponentProperty) (time.Time, error) {
 	text := value(event, property)
@@ -123,9 +190,10 @@ func date(event *ics.VEvent, property ics.ComponentProperty) (time.Time, error) 
 	return day, nil
 }
 
-// exceptions are the days on which a repeated event does not begin.
-func exceptions(event *ics.VEvent) (map[time.Time]bool, error) {
-	except := map[time.Time]bool{}
+// exceptions are the days on which an event does not begin: those that it
+// excepts, and those that another event changes.
+func exceptions(event *ics.VEvent, changed changes) (map[time.Time]bool, error) {
+	except := changed.of(event)
 	for _, p := range event.GetProperties(ics.ComponentPropertyExdate) {
 		for text := range strings.SplitSeq(p.Value, ",") {
 			day, err := time.Parse("20060102", text)

@@ -35,6 +35,7 @@ func ruleOf(event *ics.VEvent) (rule, error) {
 		return refuse(event, "RRULE", text, "FREQ=YEARLY with BYMONTH and BYMONTHDAY or one BYDAY, COUNT or UNTIL", "the way it comes back is not understood")
 	}
 	var r rule
+	byDate := false
 	for part := range strings.SplitSeq(text, ";") {
 		key, argument, _ := strings.Cut(part, "=")
 		number, err := strconv.Atoi(argument)
@@ -42,7 +43,9 @@ func ruleOf(event *ics.VEvent) (rule, error) {
 		switch {
 		case key == "FREQ" && argument == "YEARLY":
 			r.yearly = true
-		case key == "INTERVAL" && number == 1, key == "WKST", key == "BYMONTHDAY" && number == first.Day():
+		case key == "INTERVAL" && number == 1, key == "WKST":
+		case key == "BYMONTHDAY" && number == first.Day():
+			byDate = true
 		case key == "BYMONTH" && isNumber && number >= 1 && number <= 12:
 			r.month = time.Month(number)
 		case key == "COUNT" && isNumber && number > 0:
@@ -59,8 +62,11 @@ func ruleOf(event *ics.VEvent) (rule, error) {
 			return rule{}, refused()
 		}
 	}
-	if !r.yearly || r.nth == 0 && r.month != 0 && r.month != first.Month() || r.nth != 0 && r.month == 0 {
+	if !r.yearly || r.nth == 0 && r.month != 0 && r.month != first.Month() || r.nth != 0 && (r.month == 0 || byDate) {
 		return rule{}, refused()
+	}
+	if begun, exists := r.in(first.Year(), first); !exists || !begun.Equal(first) {
+		return rule{}, refuse(event, "DTSTART", first.Format(time.DateOnly), "the first day that "+text+" names", "it does not begin on a day of its own repetition")
 	}
 	return r, nil
 }
