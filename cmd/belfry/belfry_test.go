@@ -297,11 +297,17 @@ func TestAllReadsEveryPage(t *testing.T) {
 	}
 }
 
-func TestTheExampleFileIsTakenAsItIs(t *testing.T) {
+func TestTheExampleFilesAreTakenAsTheyAre(t *testing.T) {
 	t.Parallel()
-	got := belfry(t, service(t), "", "apply", "-f", filepath.Join("..", "..", "examples", "jobs.yaml"))
-	if got.code != 0 || strings.Count(got.out, "created") != strings.Count(got.out, "\n") || !strings.Contains(got.out, "every-ten-seconds") {
-		t.Errorf("%+v", got)
+	for file, holds := range map[string]string{"jobs.yaml": "every-ten-seconds", "calendars.yaml": "calendar office-hours created"} {
+		url, path := service(t), filepath.Join("..", "..", "examples", file)
+		got := belfry(t, url, "", "apply", "-f", path)
+		if got.code != 0 || got.err != "" || strings.Count(got.out, "created") != strings.Count(got.out, "\n") || !strings.Contains(got.out, holds) {
+			t.Errorf("%s: %+v", file, got)
+		}
+		if again := belfry(t, url, "", "apply", "-f", path); strings.Count(again.out, "unchanged") != strings.Count(got.out, "\n") {
+			t.Errorf("%s again: %+v", file, again)
+		}
 	}
 }
 

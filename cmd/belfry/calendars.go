@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"github.com/belfry-scheduler/belfry/cmd/belfry/jobfile"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/schedule"
 	"github.com/belfry-scheduler/belfry/pkg/schedule/holidays"
@@ -57,12 +58,14 @@ func (a *app) readCalendar(c *cobra.Command, path, zone string) (*schedule.Hours
 	if err != nil {
 		return nil, err
 	}
-	var read schedule.Calendar
-	if isICalendar(path) {
-		read, err = holidays.Parse(calendarName(path), zone, data)
-	} else if err = yaml.UnmarshalWithOptions(data, &read, yaml.Strict()); err != nil {
-		err = &job.Error{Code: job.CodeInvalid, Field: "calendar", Message: shown + " is not a calendar: " + firstLine(err), Fix: "see belfry schedule holidays --help"}
+	if !isICalendar(path) {
+		read, err := jobfile.ParseCalendar(shown, data)
+		if err != nil {
+			return nil, err
+		}
+		return schedule.CompileCalendar(read.Content)
 	}
+	read, err := holidays.Parse(calendarName(path), zone, data)
 	if err != nil {
 		return nil, inFile(shown, err)
 	}
@@ -86,11 +89,6 @@ func calendarName(path string) string {
 		return "holidays"
 	}
 	return name[:min(len(name), 63)]
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }
 
 // inFile says in which file a refusal is.

@@ -37,8 +37,8 @@ func TestSchedulesUnderCalendarFiles(t *testing.T) {
 		})
 	}
 	for says, args := range map[string][]string{
-		`broken.yaml is not a calendar: [2:1] unknown field "date"`:              {"next", "@daily", "--exclude", file("broken.yaml", "calendar: x\ndate: [1]\n")},
-		`hours.yaml: from: "9:00" is not a time of day`:                          {"next", "@daily", "--exclude", file("hours.yaml", "calendar: x\nweekly: [{days: mon-fri, from: '9:00'}]\n")},
+		`broken.yaml:2: date: "date" is not a key of a calendar`:                 {"next", "@daily", "--exclude", file("broken.yaml", "calendar: x\ndate: [1]\n")},
+		`hours.yaml:2: weekly[0].from: "9:00" is not a time of day`:              {"next", "@daily", "--exclude", file("hours.yaml", "calendar: x\nweekly: [{days: mon-fri, from: '9:00'}]\n")},
 		`timed.ics: DTSTART: the event "Standup" cannot be a day of rest`:        {"holidays", file("timed.ics", strings.NewReplacer("Christmas", "Standup", ";VALUE=DATE:20201225", ":20201225T090000Z").Replace(berlin))},
 		"--on-excluded says nothing without --exclude or --include":              {"next", "@daily", "--on-excluded", "SKIP"},
 		`on_excluded: "MONDAY" is not a policy for on_excluded (allowed: SKIP, `: {"next", "@daily", "--exclude", calendar, "--on-excluded", "MONDAY"},

@@ -94,10 +94,10 @@ func (a *app) devReady(ctx context.Context, c *cobra.Command, urls dev.URLs, fil
 	if len(files) == 0 {
 		return nil
 	}
-	entries, err := a.readJobs(c, files)
+	read, err := a.readJobs(c, files)
 	// Nobody has to sign in here, whatever the environment says of other services.
 	here := &app{in: a.in, out: a.err, err: a.err, env: func(string) string { return "" }, now: a.now, local: a.local, url: urls.API}
-	err = here.applyRead(ctx, entries, err, false)
+	err = here.applyRead(ctx, read, err, false)
 	var quiet silent
 	if err != nil && !errors.As(err, &quiet) && ctx.Err() == nil {
 		a.report(err, "belfry dev --apply")

@@ -18,11 +18,11 @@ func TestTheExamplesRetriesCanBeWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := jobfile.Parse(file, text, noon)
+	read, err := jobfile.Parse(file, text, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range entries {
+	for _, e := range read.Jobs {
 		if e.Definition.Job != "webhook-to-this-machine" {
 			continue
 		}

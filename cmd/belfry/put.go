@@ -32,14 +32,18 @@ func (a *app) jobsPut() *cobra.Command {
 		if err := o.read(c); err != nil {
 			return err
 		}
-		entries, err := a.readJobs(c, []string{file})
-		if err != nil {
+		read, err := a.readJobs(c, []string{file})
+		switch {
+		case err != nil:
 			return err
+		case len(read.Calendars) > 0:
+			return usage(c, "%s holds a calendar: use belfry apply, which writes both", file)
+		case len(read.Jobs) != 1:
+			return usage(c, "%s holds %d jobs, not one: use belfry apply", file, len(read.Jobs))
 		}
-		if len(entries) != 1 {
-			return usage(c, "%s holds %d jobs, not one: use belfry apply", file, len(entries))
-		}
-		return a.call(c, func(ctx context.Context, api *client.Client) error { return a.put(ctx, api, &entries[0], o.PutOptions) })
+		return a.call(c, func(ctx context.Context, api *client.Client) error {
+			return a.put(ctx, api, &read.Jobs[0], o.PutOptions)
+		})
 	}
 	return c
 }

@@ -13,27 +13,28 @@ import (
 )
 
 // readJobs reads all files and judges them together; every fault of every file
-// is told at once, as jobfile.Faults. The jobs without one are returned beside
-// them.
-func (a *app) readJobs(c *cobra.Command, names []string) ([]jobfile.Entry, error) {
+// is told at once, as jobfile.Faults. The jobs and calendars without one are
+// returned beside them.
+func (a *app) readJobs(c *cobra.Command, names []string) (jobfile.Contents, error) {
+	var contents jobfile.Contents
 	paths, err := jobFiles(c, names)
 	if err != nil {
-		return nil, err
+		return contents, err
 	}
-	var entries []jobfile.Entry
 	var faults jobfile.Faults
 	for _, path := range paths {
 		shown, data, err := a.readFile(c, path)
 		if err != nil {
-			return nil, err
+			return contents, err
 		}
 		sound, wrong := jobfile.ParseSound(shown, data, a.now())
-		entries, faults = append(entries, sound...), append(faults, wrong...)
+		contents.Add(sound)
+		faults = append(faults, wrong...)
 	}
 	if len(faults) > 0 {
-		return entries, faults
+		return contents, faults
 	}
-	return entries, jobfile.RefuseRepeats(entries)
+	return contents, jobfile.RefuseRepeats(contents)
 }
 
 // jobFiles puts the files of a directory in its place, in their names' order.

@@ -10,9 +10,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"github.com/belfry-scheduler/belfry/cmd/belfry/jobfile"
 	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/job"
-	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 func (a *app) calendarsCommand() *cobra.Command {
@@ -20,7 +20,9 @@ func (a *app) calendarsCommand() *cobra.Command {
 		Long: `Keep holidays and hours that the schedules of jobs name, as schedule.exclude or schedule.include.
 
 A calendar that changes does so for no job by itself: each job keeps to what its revision holds, until the calendar is applied
-(belfry calendars apply) or the job is put anew.`,
+(belfry calendars apply) or the job is put anew.
+
+A file of belfry apply may hold calendars beside the jobs, as belfry calendars get shows them.`,
 		Example: "  belfry calendars import berlin.ics --zone Europe/Berlin --name de-holidays\n  belfry calendars put -f de.yaml --dry-run\n  belfry calendars apply de-holidays",
 		Args:    noSuchCommand, RunE: showHelp}
 	c.AddCommand(a.calendarsList(), a.calendarsGet(), a.calendarsPut(), a.calendarsImport(), a.calendarsApply(), a.calendarsDelete())
@@ -126,14 +128,11 @@ func (a *app) calendarsPut() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var read job.Calendar
-		if err := yaml.UnmarshalWithOptions(data, &read, yaml.Strict()); err != nil {
-			return &job.Error{Code: job.CodeInvalid, Field: "calendar", Message: shown + " is not a calendar: " + firstLine(err), Fix: "see belfry schedule holidays --help"}
+		read, err := jobfile.ParseCalendar(shown, data)
+		if err != nil {
+			return err
 		}
-		if _, err := schedule.CompileCalendar(read); err != nil {
-			return inFile(shown, err)
-		}
-		return a.putCalendar(c, read, f)
+		return a.putCalendar(c, read.Content, f)
 	}
 	return c
 }

@@ -20,6 +20,9 @@ type PutOptions struct {
 	DryRun   bool // only say what would happen
 	// EffectiveAt is when an edit takes effect; zero = at once.
 	EffectiveAt time.Time
+	// Calendars are tried in place of those of their names that the service keeps; it
+	// refuses them without DryRun.
+	Calendars []job.Calendar
 }
 
 // asks is the part of a request that o is.
@@ -40,6 +43,12 @@ func (o PutOptions) asks() (url.Values, http.Header) {
 // PutJob creates the job d.Job or gives it a new revision.
 func (c *Client) PutJob(ctx context.Context, d job.Definition, o PutOptions) (PutResult, error) {
 	k := call{method: http.MethodPut, path: []string{"jobs", d.Job}, body: d}
+	if len(o.Calendars) > 0 {
+		k.body = struct {
+			job.Definition
+			Calendars []job.Calendar `json:"calendars"`
+		}{d, o.Calendars}
+	}
 	k.query, k.header = o.asks()
 	if o.IfAbsent {
 		k.header.Set("If-None-Match", "*")

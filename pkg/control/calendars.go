@@ -275,15 +275,32 @@ func samePins(a, b []job.PinnedCalendar) bool {
 	return slices.EqualFunc(a, b, func(x, y job.PinnedCalendar) bool { return x.Name == y.Name && x.Version == y.Version })
 }
 
-// pin reads the calendars that a schedule names, as they are now. What is not there
-// is refused, all of it at once.
-func (s *Service) pin(ctx context.Context, tenant string, written job.Schedule) ([]job.PinnedCalendar, error) {
+// checkTried refuses calendars that a put cannot try.
+func checkTried(r PutRequest) error {
+	if len(r.Calendars) > 0 && !r.DryRun {
+		return &job.Error{Code: job.CodeInvalid, Field: "calendars", Value: job.Shorten(r.Calendars[0].Name), Bound: "in a dry run alone",
+			Message: "calendars are tried in a dry run, and no put writes them", Fix: "put the calendars first, and leave them out here"}
+	}
+	for _, c := range r.Calendars {
+		if err := checkCalendar(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pin reads the calendars that a schedule names, as they are now, or would be once
+// those that are tried were put. What is not there is refused, all of it at once.
+func (s *Service) pin(ctx context.Context, tenant string, written job.Schedule, tried ...job.Calendar) ([]job.PinnedCalendar, error) {
 	var pinned []job.PinnedCalendar
 	var unknown []string
 	for _, name := range written.Calendars() {
 		c, err := s.Calendars.Calendar(ctx, tenant, name)
 		if err != nil {
 			return nil, err
+		}
+		if i := slices.IndexFunc(tried, func(t job.Calendar) bool { return t.Name == name }); i >= 0 {
+			c = putOver(c, tried[i])
 		}
 		if c == nil || c.Deleted {
 			unknown = append(unknown, name)
@@ -299,7 +316,18 @@ func (s *Service) pin(ctx context.Context, tenant string, written job.Schedule) 
 		field = "schedule.include"
 	}
 	list := strings.Join(unknown, ", ")
-	return nil, &job.Error{Code: job.CodeInvalid, Field: field, Value: job.Shorten(list), Message: "there is no calendar " + list, Fix: "make it with: belfry calendars put, or see belfry calendars list"}
+	return nil, &job.Error{Code: job.CodeInvalid, Field: field, Value: job.Shorten(list), Message: "there is no calendar " + list, Fix: "make it with: belfry calendars put, or as a document beside the job for belfry apply; see belfry calendars list"}
+}
+
+// putOver is what a put of content makes of a stored calendar, if there is one.
+func putOver(old *job.StoredCalendar, content job.Calendar) *job.StoredCalendar {
+	switch {
+	case old == nil:
+		return &job.StoredCalendar{Calendar: content, Version: 1}
+	case !old.Deleted && sameCalendar(old.Calendar, content):
+		return old
+	}
+	return &job.StoredCalendar{Calendar: content, Version: old.Version + 1}
 }
 
 // effects tells who keeps to the calendar and, of the first few jobs, which coming

@@ -35,6 +35,9 @@ type PutRequest struct {
 	// EffectiveAt is when an edit takes effect: times up to it are those of the
 	// definition before. Whole seconds; zero, or not in the future: at once.
 	EffectiveAt time.Time
+	// Calendars are tried in place of the stored ones of their names, in a dry run
+	// alone.
+	Calendars []job.Calendar
 }
 
 // PutResult tells what a Put did: the head afterwards (before, in a dry run)
@@ -84,6 +87,9 @@ func (s *Service) check(r PutRequest) (job.Definition, error) {
 	if err := job.CheckName("tenant", r.Ref.Tenant); err != nil {
 		return job.Definition{}, err
 	}
+	if err := checkTried(r); err != nil {
+		return job.Definition{}, err
+	}
 	definition := r.Definition
 	if definition.Job == "" {
 		definition.Job = r.Ref.Job
@@ -118,7 +124,7 @@ func (s *Service) check(r PutRequest) (job.Definition, error) {
 }
 
 func (s *Service) decidePut(ctx context.Context, r PutRequest, d job.Definition, head *job.Head, now time.Time) (PutResult, plan, error) {
-	pinned, err := s.pin(ctx, r.Ref.Tenant, d.Schedule)
+	pinned, err := s.pin(ctx, r.Ref.Tenant, d.Schedule, r.Calendars...)
 	if err != nil {
 		return PutResult{}, plan{}, err
 	}

@@ -82,16 +82,22 @@ func (a *api) registerCalendars() {
 		Description: "An edit of each job that holds an older version: a new revision. It changes up to 100 jobs; call it with next_cursor until that is null. Harmless to repeat."}, a.applyCalendar)
 }
 
+func (b CalendarBody) calendar() job.Calendar {
+	c := job.Calendar{Name: b.Calendar, Zone: b.Zone, Dates: b.Dates, Yearly: b.Yearly}
+	for _, w := range b.Weekly {
+		c.Weekly = append(c.Weekly, job.Window{Days: w.Days, From: w.From, To: w.To})
+	}
+	return c
+}
+
 func calendarOf(name string) error { return job.CheckName("calendar", name) }
 
 func (a *api) putCalendar(ctx context.Context, in *putCalendarInput) (*putCalendarOutput, error) {
-	content := job.Calendar{Name: in.Calendar, Zone: in.Body.Zone, Dates: in.Body.Dates, Yearly: in.Body.Yearly}
+	content := in.Body.calendar()
+	content.Name = in.Calendar
 	if in.Body.Calendar != "" && in.Body.Calendar != in.Calendar {
 		return nil, &job.Error{Code: job.CodeInvalid, Field: "calendar", Value: job.Shorten(in.Body.Calendar),
 			Message: "the calendar is named \"" + job.Shorten(in.Body.Calendar) + "\" but was sent to \"" + job.Shorten(in.Calendar) + "\"", Fix: "use one name"}
-	}
-	for _, w := range in.Body.Weekly {
-		content.Weekly = append(content.Weekly, job.Window{Days: w.Days, From: w.From, To: w.To})
 	}
 	version, err := parseETag(in.IfMatch)
 	if err != nil {

@@ -89,3 +89,34 @@ func TestCalendarsAndSchedulesUnderThemAreRefusedByField(t *testing.T) {
 		}
 	}
 }
+
+// A story, in order: what a job would be under calendars that nobody has written.
+func TestADryRunTriesCalendarsWithoutWritingThem(t *testing.T) {
+	w := newWorld(t)
+	const named = `{"schedule":{"cron":"0 6 * * *","exclude":["de"]},"target":{"log":{}}`
+	const tried = named + `,"calendars":[{"calendar":"de","dates":["2026-07-14"]}]}`
+	for _, step := range []struct {
+		says, method, path, body string
+		status                   int
+		holds                    string
+	}{
+		{"under one that is not there", "PUT", "/v1/jobs/nightly?dry_run=true", tried, 200, `"appear":["2026-07-13T06:00:00.000Z","2026-07-15T06:00:00.000Z"`},
+		{"which is not there then either", "GET", "/v1/calendars/de", "", 404, ""},
+		{"nor is the job", "GET", "/v1/jobs/nightly", "", 404, ""},
+		{"a put that writes tries none", "PUT", "/v1/jobs/nightly", tried, 422, `"field":"calendars"`},
+		{"under one with a mistake", "PUT", "/v1/jobs/nightly?dry_run=true", strings.Replace(tried, "07-14", "02-30", 1), 422, `"field":"dates"`},
+		{"under one with a key that is none", "PUT", "/v1/jobs/nightly?dry_run=true", strings.Replace(tried, `"dates"`, `"days"`, 1), 422, `"field":"calendars[0].days"`},
+		{"under one of another name", "PUT", "/v1/jobs/nightly?dry_run=true", strings.Replace(tried, `"calendar":"de"`, `"calendar":"fr"`, 1), 422, "there is no calendar de"},
+		{"the calendar is made", "PUT", "/v1/calendars/de", `{"dates":["2026-07-14"]}`, 200, `"version":1`},
+		{"and the job", "PUT", "/v1/jobs/nightly", named + "}", 201, `"action":"created"`},
+		{"under the same content it stays as it is", "PUT", "/v1/jobs/nightly?dry_run=true", tried, 200, `"action":"unchanged"`},
+		{"under another it is an edit", "PUT", "/v1/jobs/nightly?dry_run=true", strings.Replace(tried, "07-14", "07-15", 1), 200, `"action":"updated","dry_run":true`},
+		{"that moves its times", "PUT", "/v1/jobs/nightly?dry_run=true", strings.Replace(tried, "07-14", "07-15", 1), 200, `"appear":["2026-07-14T06:00:00.000Z"],"vanish":["2026-07-15T06:00:00.000Z"]`},
+		{"and was none", "PUT", "/v1/jobs/nightly", named + "}", 200, `"action":"unchanged"`},
+		{"a patch knows no calendars", "PATCH", "/v1/jobs/nightly?dry_run=true", `{"calendars":[]}`, 422, `"field":"calendars"`},
+	} {
+		if answer := w.ask(step.method, step.path, step.body); answer.Code != step.status || !strings.Contains(answer.Body.String(), step.holds) {
+			t.Fatalf("%s: %d %s\nwant %d with %s", step.says, answer.Code, answer.Body, step.status, step.holds)
+		}
+	}
+}

@@ -20,7 +20,15 @@ type putInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"* refuses when the job exists"`
 	DryRun      bool   `query:"dry_run" doc:"Only say what would happen"`
 	EffectiveAt string `query:"effective_at" doc:"An edit takes effect after this RFC 3339 instant, up to a year ahead: times up to it are those of the definition before. Default: at once"`
-	Body        Definition
+	Body        PutBody
+}
+
+// PutBody is a definition, and calendars that it is tried under.
+type PutBody struct {
+	_ struct{} `additionalProperties:"false"`
+	Definition
+
+	Calendars []CalendarBody `json:"calendars,omitempty" nullable:"false" maxItems:"5" doc:"With dry_run alone: calendars that are taken to hold this, whether they are there or not"`
 }
 
 type putOutput struct {
@@ -98,6 +106,9 @@ func (a *api) putJob(ctx context.Context, in *putInput) (*putOutput, error) {
 	}
 	if request.EffectiveAt, err = effectiveAt(in.EffectiveAt); err != nil {
 		return nil, err
+	}
+	for _, c := range in.Body.Calendars {
+		request.Calendars = append(request.Calendars, c.calendar())
 	}
 	result, err := a.control.Put(ctx, request)
 	if err != nil {

@@ -7,13 +7,24 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
-// job reads one item of a file.
-func (r *reader) job(n ast.Node) candidate {
-	r.lines = map[string]int{}
+// document reads one item of a file: a job, or a calendar.
+func (r *reader) document(n ast.Node) candidate {
+	r.lines, r.kind = map[string]int{}, "job"
 	before := len(r.faults)
 	c := candidate{Entry: Entry{File: r.file, Line: max(lineOf(firstKey(n)), 1), lines: r.lines}}
-	d := &c.Definition
-	r.mapping("", n, keys{
+	r.mappingBy("", n, func(pairs []pair) keys {
+		if r.only == "calendar" || isCalendar(pairs) {
+			r.kind, c.calendar = "calendar", &Calendar{File: c.File, Line: c.Line, lines: r.lines}
+			return r.calendar(&c.calendar.Content)
+		}
+		return r.job(&c.Definition, pairs)
+	})
+	c.sound = len(r.faults) == before
+	return c
+}
+
+func (r *reader) job(d *job.Definition, pairs []pair) keys {
+	known := keys{
 		"job":            text(r, &d.Job),
 		"schedule":       r.schedule(&d.Schedule),
 		"target":         r.target(&d.Target),
@@ -32,9 +43,11 @@ func (r *reader) job(n ast.Node) candidate {
 		"labels":         r.texts(&d.Labels),
 		"description":    text(r, &d.Description),
 		"paused":         r.truth(&d.Paused),
-	})
-	c.sound = len(r.faults) == before
-	return c
+	}
+	if holds(pairs, "job") && holds(pairs, "calendar") {
+		known["calendar"] = r.misplacedCalendar
+	}
+	return known
 }
 
 // firstKey is the node whose line a person takes for the beginning of n: a

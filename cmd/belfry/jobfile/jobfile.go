@@ -81,48 +81,82 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Parse reads the jobs of one file. With a file that has faults it returns them
-// all as Faults, and no jobs. Faults that show coming times show those after now.
-func Parse(file string, data []byte, now time.Time) ([]Entry, error) {
-	entries, faults := ParseSound(file, data, now)
+// Contents is what one file holds, or several.
+type Contents struct {
+	Jobs      []Entry
+	Calendars []Calendar
+	// Doubtful names the calendars that are given and have faults: a job that names
+	// one cannot be judged.
+	Doubtful []string
+}
+
+// Add puts what another file holds behind.
+func (c *Contents) Add(more Contents) {
+	c.Jobs, c.Calendars, c.Doubtful = append(c.Jobs, more.Jobs...), append(c.Calendars, more.Calendars...), append(c.Doubtful, more.Doubtful...)
+}
+
+// Parse reads the jobs and calendars of one file. With a file that has faults it
+// returns them all as Faults, and nothing else. Faults that show coming times show
+// those after now.
+func Parse(file string, data []byte, now time.Time) (Contents, error) {
+	contents, faults := ParseSound(file, data, now)
 	if len(faults) > 0 {
-		return nil, faults
+		return Contents{}, faults
 	}
-	return entries, nil
+	return contents, nil
 }
 
 // ParseSound reads a file as Parse does and returns, beside all its faults, the
-// jobs that have none.
-func ParseSound(file string, data []byte, now time.Time) ([]Entry, Faults) {
+// jobs and calendars that have none.
+func ParseSound(file string, data []byte, now time.Time) (Contents, Faults) {
 	r := &reader{file: file, budget: maxNodes, now: now}
-	found := r.read(data)
-	entries := make([]Entry, 0, len(found))
-	for i := range found {
-		if !found[i].sound {
-			continue
-		}
+	var contents Contents
+	for _, found := range r.read(data) {
 		before := len(r.faults)
-		if r.check(&found[i].Entry); len(r.faults) == before {
-			entries = append(entries, found[i].Entry)
+		switch {
+		case found.calendar != nil && found.sound:
+			if r.checkCalendar(found.calendar); len(r.faults) == before {
+				contents.Calendars = append(contents.Calendars, *found.calendar)
+				continue
+			}
+			fallthrough
+		case found.calendar != nil:
+			contents.Doubtful = append(contents.Doubtful, found.calendar.Content.Name)
+		case found.sound:
+			if r.check(&found.Entry); len(r.faults) == before {
+				contents.Jobs = append(contents.Jobs, found.Entry)
+			}
 		}
 	}
-	return entries, r.faults
+	return contents, r.faults
 }
 
 // RefuseRepeats refuses names that are given twice in what several files hold
-// together; each file's own repeats included.
-func RefuseRepeats(entries []Entry) error {
-	first := map[string]*Entry{}
+// together; each file's own repeats included. A job and a calendar may share one.
+func RefuseRepeats(c Contents) error {
+	type named struct {
+		kind, name, file string
+		line             int
+	}
+	var all []named
+	for i := range c.Calendars {
+		one := &c.Calendars[i]
+		all = append(all, named{"calendar", one.Content.Name, one.File, one.LineOf("calendar")})
+	}
+	for i := range c.Jobs {
+		one := &c.Jobs[i]
+		all = append(all, named{"job", one.Definition.Job, one.File, one.LineOf("job")})
+	}
+	first := map[[2]string]named{}
 	var faults Faults
-	for i := range entries {
-		e := &entries[i]
-		before, known := first[e.Definition.Job]
+	for _, n := range all {
+		before, known := first[[2]string{n.kind, n.name}]
 		if !known {
-			first[e.Definition.Job] = e
+			first[[2]string{n.kind, n.name}] = n
 			continue
 		}
-		faults = append(faults, Fault{File: e.File, Err: &job.Error{Code: job.CodeInvalid, Field: "job", Value: job.Shorten(e.Definition.Job), Line: e.LineOf("job"),
-			Message: fmt.Sprintf("job %q is given twice, first at %s:%d", job.Shorten(e.Definition.Job), before.File, before.LineOf("job")), Fix: "keep one of them, or rename one"}})
+		faults = append(faults, Fault{File: n.file, Err: &job.Error{Code: job.CodeInvalid, Field: n.kind, Value: job.Shorten(n.name), Line: n.line,
+			Message: fmt.Sprintf("%s %q is given twice, first at %s:%d", n.kind, job.Shorten(n.name), before.file, before.line), Fix: "keep one of them, or rename one"}})
 	}
 	if len(faults) > 0 {
 		return faults

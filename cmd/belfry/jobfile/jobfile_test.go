@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
 const every = "schedule: {every: 10s}\ntarget: {log: {}}\n"
@@ -16,7 +17,7 @@ const every = "schedule: {every: 10s}\ntarget: {log: {}}\n"
 var today = time.Date(2026, 7, 12, 12, 0, 0, 0, time.UTC)
 
 func TestAWholeJobIsReadAsWritten(t *testing.T) {
-	entries, err := Parse("jobs.yaml", []byte(`# comment
+	contents, err := Parse("jobs.yaml", []byte(`# comment
 job: nightly
 schedule:
   cron: "30 3 * * *"
@@ -50,6 +51,7 @@ paused: true
 	if err != nil {
 		t.Fatal(err)
 	}
+	entries := contents.Jobs
 	want := job.Definition{
 		Job: "nightly",
 		Schedule: job.Schedule{Cron: "30 3 * * *", Dialect: "unix", Zone: "Europe/Berlin", Gap: "SHIFT_FORWARD", Overlap: "FIRST",
@@ -95,12 +97,12 @@ func TestJobsStandInDocumentsAndInLists(t *testing.T) {
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
-			entries, err := Parse("jobs.yaml", []byte(row.file), today)
+			contents, err := Parse("jobs.yaml", []byte(row.file), today)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var names []string
-			for _, e := range entries {
+			for _, e := range contents.Jobs {
 				names = append(names, e.Definition.Job)
 			}
 			if got := strings.Join(names, " "); got != row.want {
@@ -122,19 +124,19 @@ func oneLine(n int) string {
 
 func TestNumbersOfAPayloadKeepTheirDigits(t *testing.T) {
 	const payload = `[12345678901234567890123,-98765432109876543210,9007199254740993,0.10,1e3,"12345678901234567890123"]`
-	entries, err := Parse("jobs.yaml", []byte("job: a\n"+every+"payload: "+payload+"\n"), today)
+	contents, err := Parse("jobs.yaml", []byte("job: a\n"+every+"payload: "+payload+"\n"), today)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(entries[0].Definition.Payload); got != payload {
+	if got := string(contents.Jobs[0].Definition.Payload); got != payload {
 		t.Errorf("\n got %s\nwant %s", got, payload)
 	}
 }
 
 func TestAMisfireMayBeItsPolicyAlone(t *testing.T) {
-	entries, err := Parse("jobs.yaml", []byte("job: a\nmisfire: SKIP\n"+every), today)
-	if err != nil || entries[0].Definition.Misfire == nil || entries[0].Definition.Misfire.Policy != job.MisfireSkip {
-		t.Errorf("%v %+v", err, entries)
+	contents, err := Parse("jobs.yaml", []byte("job: a\nmisfire: SKIP\n"+every), today)
+	if err != nil || contents.Jobs[0].Definition.Misfire == nil || contents.Jobs[0].Definition.Misfire.Policy != job.MisfireSkip {
+		t.Errorf("%v %+v", err, contents)
 	}
 }
 
@@ -190,10 +192,10 @@ var faulty = []struct {
 func TestAFileIsRefusedWithTheLine(t *testing.T) {
 	for _, row := range faulty {
 		t.Run(row.name, func(t *testing.T) {
-			entries, err := Parse("jobs.yaml", []byte(row.file), today)
+			contents, err := Parse("jobs.yaml", []byte(row.file), today)
 			var faults Faults
-			if !errors.As(err, &faults) || entries != nil {
-				t.Fatalf("got %v, %v", entries, err)
+			if !errors.As(err, &faults) || len(contents.Jobs)+len(contents.Calendars) > 0 {
+				t.Fatalf("got %v, %v", contents, err)
 			}
 			var got []string
 			for _, f := range faults {
@@ -257,7 +259,8 @@ func TestNamesAreUniqueOverAllFiles(t *testing.T) {
 		t.Error(err)
 	}
 	const want = `b.yaml:2: job: job "a" is given twice, first at a.yaml:1; keep one of them, or rename one`
-	if err := RefuseRepeats(append(first, second...)); err == nil || err.Error() != want {
+	first.Add(second)
+	if err := RefuseRepeats(first); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
@@ -287,12 +290,13 @@ func TestHostileFilesAreRefusedInBoundedTimeAndSpace(t *testing.T) {
 		"deep indentation":              deep(1000),
 		"a file that is too large":      strings.Repeat("#", MaxFile+1),
 		"bytes that are no text":        "job: \xff\xfe\x00\n" + every,
+		"days without end":              "calendar: a\ndates: [" + strings.Repeat("x,", 150_000) + "x]",
 	}
 	for name, file := range rows {
 		t.Run(name, func(t *testing.T) {
-			entries, err := Parse("jobs.yaml", []byte(file), today)
+			contents, err := Parse("jobs.yaml", []byte(file), today)
 			if err == nil {
-				t.Errorf("it was taken: %d jobs", len(entries))
+				t.Errorf("it was taken: %d jobs", len(contents.Jobs))
 			}
 			if err != nil && len(err.Error()) > 4000 {
 				t.Errorf("the refusal is %d bytes long", len(err.Error()))
@@ -312,11 +316,12 @@ func deep(levels int) string {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("job: a\n" + every))
 	f.Add([]byte("- &a {job: a, <<: *a, payload: [1, .nan, 0x1F, 1e5]}\n--- !!x\n? k\n: *a\n"))
+	f.Add([]byte("calendar: a\nzone: UTC\ndates: [2026-12-24]\nyearly: [12-25]\nweekly: [{days: mon-fri, from: '22:00', to: '06:00'}]\n"))
 	f.Add([]byte("job: 'a'\nschedule:\n  cron: */5 * * * *\n"))
 	f.Add([]byte("%YAML 1.2\n---\n\"job\": |-\n  x\n...\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := Parse("f", data, today)
-		if err != nil && len(entries) > 0 {
+		contents, err := Parse("f", data, today)
+		if err != nil && len(contents.Jobs)+len(contents.Calendars) > 0 {
 			t.Error("jobs came with an error")
 		}
 		var faults Faults
@@ -328,7 +333,12 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%+v", fault.Err)
 			}
 		}
-		for _, e := range entries {
+		for _, c := range contents.Calendars {
+			if _, err := schedule.CompileCalendar(c.Content); err != nil {
+				t.Errorf("a calendar was taken that breaks a rule: %v", err)
+			}
+		}
+		for _, e := range contents.Jobs {
 			if err := e.Definition.WithDefaults().Validate(); err != nil {
 				t.Errorf("a job was taken that breaks a rule: %v", err)
 			}

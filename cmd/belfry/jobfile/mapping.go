@@ -21,16 +21,23 @@ type pair struct {
 	merged bool // it came through <<
 }
 
-// mapping reads n by known; path is "" for a job itself.
+// mapping reads n by known; path is "" for a job or a calendar itself.
 func (r *reader) mapping(path string, n ast.Node, known keys) {
+	r.mappingBy(path, n, func([]pair) keys { return known })
+}
+
+// mappingBy reads n by the keys that choose makes of what it holds; of what is no
+// mapping it is asked with nothing.
+func (r *reader) mappingBy(path string, n ast.Node, choose func([]pair) keys) {
 	value, done := r.enter(n)
 	defer done()
 	if value == nil {
 		return
 	}
 	pairs, ok := r.pairs(value)
+	known := choose(pairs)
 	if !ok {
-		r.refuse(n, &job.Error{Code: job.CodeInvalid, Field: fieldOr(path, "job"), Value: scalarText(value), Bound: "keys and values", Message: "keys are expected here: " + known.list(),
+		r.refuse(n, &job.Error{Code: job.CodeInvalid, Field: fieldOr(path, r.kind), Value: scalarText(value), Bound: "keys and values", Message: "keys are expected here: " + known.list(),
 			Fix: "write it as key: value"})
 		return
 	}
@@ -38,7 +45,7 @@ func (r *reader) mapping(path string, n ast.Node, known keys) {
 		read, isKnown := known[p.key]
 		if !isKnown {
 			r.refuse(p.node, &job.Error{Code: job.CodeUnknownField, Field: joined(path, p.key), Bound: known.list(),
-				Message: fmt.Sprintf("%q is not a key %s", job.Shorten(p.key), place(path)), Fix: known.nearest(p.key)})
+				Message: fmt.Sprintf("%q is not a key %s", job.Shorten(p.key), r.place(path)), Fix: known.nearest(p.key)})
 			continue
 		}
 		r.lines[joined(path, p.key)] = lineOf(p.node)
@@ -138,9 +145,9 @@ func fieldOr(path, otherwise string) string {
 	return path
 }
 
-func place(path string) string {
+func (r *reader) place(path string) string {
 	if path == "" {
-		return "of a job"
+		return "of a " + r.kind
 	}
 	return "of " + path
 }

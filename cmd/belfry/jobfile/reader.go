@@ -28,6 +28,8 @@ type reader struct {
 	spent   bool // the budget's end has been told
 	lines   map[string]int
 	anchors map[string]*anchor
+	kind    string // of the document that is being read: job or calendar
+	only    string // the one kind that is read; empty = both
 }
 
 // anchor is a value that aliases repeat.
@@ -36,10 +38,11 @@ type anchor struct {
 	open  bool // it is being read: an alias now would contain itself
 }
 
-// candidate is a job as read; sound when its form had no fault.
+// candidate is a job as read, or a calendar; sound when its form had no fault.
 type candidate struct {
 	Entry
-	sound bool
+	calendar *Calendar // nil: it is a job
+	sound    bool
 }
 
 func (r *reader) refuse(n ast.Node, e *job.Error) {
@@ -62,7 +65,7 @@ func lineOf(n ast.Node) int {
 	return t.Position.Line
 }
 
-// read finds the jobs of all documents.
+// read finds what all documents hold.
 func (r *reader) read(data []byte) []candidate {
 	if len(data) > MaxFile {
 		r.refuseAt(1, &job.Error{Code: job.CodeTooLarge, Field: "file", Value: fmt.Sprint(len(data)), Bound: fmt.Sprintf("%d bytes", MaxFile),
@@ -91,10 +94,10 @@ func (r *reader) read(data []byte) []candidate {
 		case nil, *ast.NullNode, *ast.CommentGroupNode:
 		case *ast.SequenceNode:
 			for _, item := range n.Values {
-				found = append(found, r.job(item))
+				found = append(found, r.document(item))
 			}
 		default:
-			found = append(found, r.job(body))
+			found = append(found, r.document(body))
 		}
 		done()
 	}

@@ -229,7 +229,9 @@ func (r *reader) list(into *[]string) func(string, ast.Node) {
 			}
 			for i, item := range items.Values {
 				var value string
-				text(r, &value)(fmt.Sprintf("%s[%d]", path, i), item)
+				at := fmt.Sprintf("%s[%d]", path, i)
+				r.lines[at] = lineOf(item)
+				text(r, &value)(at, item)
 				*into = append(*into, value)
 			}
 		})
