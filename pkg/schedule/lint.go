@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +24,7 @@ const (
 	WarnBothDays     = "BOTH_DAY_FIELDS"
 	WarnSecondsFirst = "SECONDS_FIRST"
 	WarnEveryMinute  = "EVERY_MINUTE_OF_AN_HOUR"
+	WarnWeekdays     = "WEEKDAY_NUMBERS"
 	WarnCrowd        = "CROWD"
 )
 
@@ -45,6 +45,8 @@ func Lint(written job.Schedule) []Warning {
 	l.unevenSteps()
 	l.bothDays()
 	l.missingDay()
+	l.missingWeek()
+	l.weekdayNumbers()
 	return l.warnings
 }
 
@@ -113,43 +115,6 @@ func (l *linter) secondsFirst() {
 		"if the first field is the second, name dialect quartz, with ? in one of the two day fields")
 }
 
-// everyMinute: a star left of a chosen hour.
-func (l *linter) everyMinute() {
-	f := l.fields
-	if f.hours.count() == 1 && f.minutes == allMinutes {
-		hour := f.hours.lowest()
-		l.warn(WarnEveryMinute, "minute", fmt.Sprintf("it fires in every minute of hour %d, %d times a day", hour, 60*f.seconds.count()),
-			fmt.Sprintf("write 0 for the minute if %02d:00 is meant", hour))
-		return
-	}
-	if f.seconds == allMinutes && f.minutes.count() == 1 {
-		l.warn(WarnEveryMinute, "second", fmt.Sprintf("it fires in every second of minute %d", f.minutes.lowest()), "write 0 for the second if once is meant")
-	}
-}
-
-// unevenSteps: a step counts within its field, and starts again with it.
-func (l *linter) unevenSteps() {
-	sizes := map[string]int{"second": 60, "minute": 60, "hour": 24, "day-of-month": 0, "month": 12, "day-of-week": 7}
-	for _, w := range l.words {
-		size, known := sizes[w.field]
-		base, stepText, stepped := strings.Cut(w.text, "/")
-		step, err := strconv.Atoi(stepText)
-		if !known || !stepped || err != nil || step == 1 || base != "*" && !digits(base) || size > 0 && size%step == 0 && (base == "*" || startsAt(base, step)) {
-			continue
-		}
-		l.warn(WarnUnevenStep, w.field, fmt.Sprintf("%s starts again with each %s, so that its last interval has another length", w.text, cycles[w.field]),
-			"use the schedule key every for an even interval, or a step that divides the field")
-	}
-}
-
-// startsAt tells whether v/n goes round its field as */n does, only shifted.
-func startsAt(base string, step int) bool {
-	v, err := strconv.Atoi(base)
-	return err == nil && v < step
-}
-
-var cycles = map[string]string{"second": "minute", "minute": "hour", "hour": "day", "day-of-month": "month", "month": "year", "day-of-week": "week"}
-
 // bothDays: two restricted day fields are joined with OR.
 func (l *linter) bothDays() {
 	if l.fields.days.any || l.fields.weekdays.any {
@@ -171,11 +136,45 @@ func (l *linter) missingDay() {
 			continue
 		}
 		fix := "write L for the last day of each month"
+		if d.nearest.has(day) {
+			fix = "write LW for the last weekday of each month"
+		}
 		if short == set(0).with(2) && day == 29 {
 			fix = "write L if the last day of February is meant"
 		}
 		l.warn(WarnMissingDay, "day-of-month", fmt.Sprintf("day %d does not come in %s", day, l.shortNames(short, day)), fix)
 		return
+	}
+}
+
+// missingWeek: a fifth weekday, which most months do not have.
+func (l *linter) missingWeek() {
+	for _, bit := range l.fields.weekdays.nth.values() {
+		if bit/7 != len(ordinals)-1 {
+			continue
+		}
+		number := bit % 7
+		if l.oneBased() {
+			number++
+		}
+		name := time.Weekday(bit % 7).String()
+		l.warn(WarnMissingDay, "day-of-week", "a fifth "+name+" does not come in every month", fmt.Sprintf("write %dL for the last %s of each month", number, name))
+		return
+	}
+}
+
+// oneBased tells whether the dialect's weekdays count from 1 = Sunday.
+func (l *linter) oneBased() bool {
+	return l.written.Dialect == job.DialectQuartz || l.written.Dialect == job.DialectAWS
+}
+
+// weekdayNumbers: the numbers that are Monday to Friday, or the weekend, to most
+// readers.
+func (l *linter) weekdayNumbers() {
+	meant := map[string]string{"1-5": "write MON-FRI if Monday to Friday is meant", "6-7": "write SAT,SUN if the weekend is meant", "6,7": "write SAT,SUN if the weekend is meant"}
+	text := l.word("day-of-week")
+	if fix := meant[text]; fix != "" && l.oneBased() {
+		l.warn(WarnWeekdays, "day-of-week", fmt.Sprintf("1 is Sunday in the dialect %s: %s is %s", l.written.Dialect, text, l.fields.weekdays.describe()), fix)
 	}
 }
 
