@@ -55,7 +55,11 @@ func checkShape(s job.Schedule) error {
 		}
 	}
 	if given != 1 {
-		return refuse("schedule", "", "exactly one of cron, every, at", "%d of cron, every and at are given", given)
+		what := "more than one of cron, every and at is given"
+		if given == 0 {
+			what = "none of cron, every and at is given, or every is 0"
+		}
+		return refuse("schedule", "", "exactly one of cron, every, at", "%s", what)
 	}
 	if err := checkPolicies(s.Gap, s.Overlap); err != nil {
 		return err
@@ -146,7 +150,7 @@ func (p *Plan) fillPolicies() {
 func refuseNever(cron string) error {
 	return withCode(job.CodeScheduleNever, withFix(
 		refuse("cron", cron, "", "%s fires at no time from 1970 to 2099", quote(cron)),
-		"check day-of-month against month and year: the 30th of February does not come, the 29th only in leap years"))
+		"check the days against month and year: April, June, September and November have 30 days, February has 28, and 29 in leap years, so that it has a fifth weekday only then"))
 }
 
 func (p *Plan) compileEvery(anchor time.Time) error {

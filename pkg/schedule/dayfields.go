@@ -43,7 +43,7 @@ func (d *days) add(f *field, item string) error {
 		return withFix(refuse(f.name, item, "L, LW, nW", "an offset from the last day, %s, is not part of this dialect", quote(item)),
 			"L is the last day and LW the last weekday of the month")
 	case strings.ContainsAny(upper, "LW#"):
-		return refuse(f.name, item, "1-31, L, LW or nW such as 15W", "%s is not a value", quote(item))
+		return refuse(f.name, item, f.daysBound(), "%s is not a value", quote(item))
 	default:
 		r, star, err := f.item(item)
 		if err != nil {
@@ -53,6 +53,14 @@ func (d *days) add(f *field, item string) error {
 		d.each |= f.set(r)
 	}
 	return nil
+}
+
+// daysBound says what an element of the day-of-month field may be.
+func (f *field) daysBound() string {
+	if f.fromLast {
+		return "1-31, L, LW, nW such as 15W, L-n or L-nW"
+	}
+	return "1-31, L, LW or nW such as 15W"
 }
 
 // addFromLast reads L-n, the nth day before the month's last, and L-nW, the

@@ -163,9 +163,16 @@ func (f *field) ends(base, item string, stepped bool) (low, high int, err error)
 }
 
 func (f *field) refuseInverted(base, item string, r run) error {
-	return withFix(
-		refuse(f.name, item, "first value ≤ last value", "the range %s runs backwards", quote(base)),
-		"if both ends of the field are meant, write "+rangeText(r.low, f.max)+","+rangeText(f.min, r.high))
+	err := refuse(f.name, item, "first value ≤ last value", "the range %s runs backwards", quote(base))
+	switch {
+	case f.name == yearField.name:
+		return withFix(err, "write the earlier year first")
+	case base != item:
+		return withFix(err, "if both ends of the field are meant, list the values")
+	case r.low > f.max: // Sunday as 7
+		return withFix(err, "write "+rangeText(f.min, r.high))
+	}
+	return withFix(err, "if both ends of the field are meant, write "+rangeText(r.low, f.max)+","+rangeText(f.min, r.high))
 }
 
 func rangeText(low, high int) string {

@@ -3,6 +3,7 @@ package schedule
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,26 +24,39 @@ type input struct {
 func readInput(line []byte, known ...string) (*input, error) {
 	in := &input{id: json.RawMessage("null")}
 	keys, err := readObject(line)
-	if id, ok := keys["id"]; ok {
-		if c := id[0]; c == '{' || c == '[' || c == 't' || c == 'f' {
-			return in, refuseInput("id", string(id), "a string or a number", "the id is neither")
-		}
-		in.id = bytes.ToValidUTF8(id, []byte("\uFFFD"))
+	id, ok := readID(keys)
+	if !ok {
+		return in, refuseInput("id", string(keys["id"]), "a string or a number", "the id is neither")
 	}
+	in.id = id
 	if err != nil {
 		return in, err
 	}
 	delete(keys, "id")
-	for key, raw := range keys {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(known, key) {
 			return in, withCode(job.CodeUnknownField, refuse(key, "", "id, "+strings.Join(known, ", "), "%s is not a key of a question", quote(key)))
 		}
-		if string(raw) == "null" {
+		if string(keys[key]) == "null" {
 			delete(keys, key)
 		}
 	}
 	in.keys = keys
 	return in, nil
+}
+
+// readID is the id of an object, null when it is absent; false when it is
+// neither a string nor a number.
+func readID(keys map[string]json.RawMessage) (json.RawMessage, bool) {
+	none := json.RawMessage("null")
+	id, given := keys["id"]
+	if !given {
+		return none, true
+	}
+	if c := id[0]; c == '{' || c == '[' || c == 't' || c == 'f' {
+		return none, false
+	}
+	return bytes.ToValidUTF8(id, []byte("\uFFFD")), true
 }
 
 func (in *input) refuse(err error) {

@@ -36,7 +36,7 @@ func mixed(x uint64) uint64 {
 // checkJitter refuses a slot that is no whole number of seconds.
 func checkJitter(jitter job.Duration) error {
 	if jitter < 0 || jitter > job.MaxJitter || jitter%job.Duration(time.Second) != 0 {
-		return refuse("jitter", jitter.String(), "whole seconds up to 10m", "a jitter of %s is not possible", time.Duration(jitter))
+		return refuse("jitter", jitter.String(), "whole seconds up to 10m", "a jitter of %s is not possible", jitter)
 	}
 	return nil
 }

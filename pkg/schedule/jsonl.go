@@ -66,11 +66,22 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return trimEnd(line), false, err
 	}
-	head := append([]byte(nil), line[:256]...)
+	head := append([]byte(nil), line[:headOfLine]...)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = in.ReadSlice('\n')
 	}
 	return head, true, err
+}
+
+// headOfLine is how much of a line that is too long is kept, in bytes: enough
+// for an id at its front.
+const headOfLine = 1 << 10
+
+// idIn is the id in the beginning of a line, null when it has none.
+func idIn(head []byte) json.RawMessage {
+	keys, _ := readObject(head)
+	id, _ := readID(keys)
+	return id
 }
 
 func trimEnd(line []byte) []byte {
@@ -90,6 +101,7 @@ func answerLine(line []byte, tooLong bool, answer answerer) (out any) {
 		}
 	}()
 	if tooLong {
+		id = idIn(line)
 		return refusal(id, &job.Error{Code: job.CodeTooLarge, Message: "the line is too long", Bound: "64 KiB"})
 	}
 	id, out, err := answer(line)

@@ -83,7 +83,10 @@ func TestServeNextAnswersEveryBadLineWithAnError(t *testing.T) {
 		`{"id":"y","expr":"* * * * *` + "\x00" + `"}`:                                                         {`"y"`, job.CodeInvalid},
 		`{"id":"` + "\xff" + `","expr":1}`:                                                                    {"\"\uFFFD\"", job.CodeInvalid},
 		strings.Repeat("[", 60_000):                                                                           {"null", job.CodeInvalid},
-		`{"id":"z","expr":"` + strings.Repeat("*,", 40_000) + `"}`:                                            {"null", job.CodeTooLarge},
+		`{"id":"z","expr":"` + strings.Repeat("*,", 40_000) + `"}`:                                            {`"z"`, job.CodeTooLarge},
+		`{"expr":"` + strings.Repeat("*,", 40_000) + `","id":"z"}`:                                            {"null", job.CodeTooLarge},
+		`{"id":"` + strings.Repeat("z", 80_000) + `"}`:                                                        {"null", job.CodeTooLarge},
+		`{"id":[` + strings.Repeat("1,", 40_000) + `1]}`:                                                      {"null", job.CodeTooLarge},
 		`{"id":"y","expr":"` + strings.Repeat("*,", 5_000) + `","zone":"UTC","after":"2026-01-01T00:00:00Z"}`: {`"y"`, job.CodeScheduleInvalid},
 	} {
 		got := serve(t, line+"\n"+good+"}\n")

@@ -83,7 +83,7 @@ func TestLongerGrammarsRefuseAndNameFieldValueAndRule(t *testing.T) {
 		"quartz: nothing before the last":            {quartz, refused{"0 0 0 L- * ?", "day-of-month", "L-", "L-1 to L-30"}},
 		"quartz: 32W":                                {quartz, refused{"0 0 0 32W * ?", "day-of-month", "32W", "1-31"}},
 		"quartz: a year too early":                   {quartz, refused{"0 0 0 * * ? 1969", "year", "1969", "1970-2099"}},
-		"quartz: years backwards":                    {quartz, refused{"0 0 0 * * ? 2030-2026", "year", "2030-2026", "write 2030-2099,1970-2026"}},
+		"quartz: years backwards":                    {quartz, refused{"0 0 0 * * ? 2030-2026", "year", "2030-2026", "write the earlier year first"}},
 		"quartz: a nickname":                         {quartz, refused{"@daily", "cron", "@daily", "such as 0 0 0 * * ?"}},
 		"quartz: the wrapper of aws":                 {quartz, refused{"cron(0 0 0 * * ?)", "cron", "cron(0 0 0 * * ?)", "dialect aws"}},
 		"quartz: a step of 60":                       {quartz, refused{"0/60 * * * * ?", "second", "0/60", "1-59"}},

@@ -36,7 +36,7 @@ func (n *notation) words(text string) ([]string, error) {
 		}
 		return strings.Fields(long), nil
 	}
-	if err := refuseForeign(text, words); err != nil {
+	if err := n.refuseForeign(text, words); err != nil {
 		return nil, err
 	}
 	if len(words) < n.fewest || len(words) > n.most {
@@ -88,7 +88,7 @@ func (n *notation) refuseNickname(words []string) error {
 
 // refuseForeign refuses what begins with something that is no field: a zone,
 // another system's wrapper, a duration; nil for anything else.
-func refuseForeign(text string, words []string) error {
+func (n *notation) refuseForeign(text string, words []string) error {
 	refused := func(message, fix string) error {
 		return withFix(refuse("cron", text, "fields alone", "%s", message), fix)
 	}
@@ -96,16 +96,23 @@ func refuseForeign(text string, words []string) error {
 	switch {
 	case strings.HasPrefix(first, "TZ=") || strings.HasPrefix(first, "CRON_TZ="):
 		return refused("a zone stands in front of the fields in "+quote(text), "name the zone in the schedule key zone")
+	case strings.HasPrefix(first, "CRON(") && n.dialect == job.DialectAWS:
+		return refused("the wrapper in "+quote(text)+" is not cron( in lower case, six fields and )", "write cron(…) once around all of the fields, or leave it out")
 	case strings.HasPrefix(first, "CRON("):
 		return refused("the wrapper cron(…) in "+quote(text)+" belongs to the dialect aws, in lower case", "name dialect aws, or write the fields without the wrapper")
 	case strings.HasPrefix(first, "RATE("):
 		return refused(quote(text)+" is an interval, not a cron expression", "use the schedule key every instead of cron: "+rateAsEvery(text))
 	case strings.HasPrefix(first, "AT("):
 		return refused(quote(text)+" is one time, not a cron expression", "use the schedule key at instead of cron, such as at: 2026-07-12T01:30:00Z")
-	case first[0] == 'P' && len(words) == 1:
+	case first[0] == 'P' && len(words) == 1, first == "EVERY", isDuration(words):
 		return refused(quote(text)+" is not a cron expression", "use the schedule key every for an interval, such as every: 5m")
 	}
 	return nil
+}
+
+func isDuration(words []string) bool {
+	_, err := job.ParseDuration(words[0])
+	return len(words) == 1 && err == nil
 }
 
 // rateAsEvery writes rate(n unit) as the schedule key that means the same. What

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -132,8 +134,8 @@ func (in *input) misfire() job.Misfire {
 		in.refuse(refuseInput("policy", string(raw), "an object", "policy is not an object"))
 		return m
 	}
-	for key, raw := range policy {
-		field := "policy." + key
+	for _, key := range slices.Sorted(maps.Keys(policy)) {
+		field, raw := "policy."+key, policy[key]
 		switch {
 		case string(raw) == "null":
 		case key == "misfire":

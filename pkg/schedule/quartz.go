@@ -129,5 +129,5 @@ func parseSpecialWeekday(f *field, upper, text string) (weekdays, error) {
 		}
 		return weekdays{last: set(0).with(v - 1)}, nil
 	}
-	return weekdays{}, refuse(f.name, text, f.bound(), "%s is not a value", quote(text))
+	return weekdays{}, refuse(f.name, text, f.bound()+", L, nL or d#n", "%s is not a value", quote(text))
 }
