@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,10 +15,10 @@ import (
 type planFlags struct {
 	scheduleFlags
 
-	cursor, downFrom, upAt, start, end string
-	dispatched                         []string
-	misfire, window, tolerance         string
-	most                               int
+	cursor, downFrom, upAt     string
+	dispatched                 []string
+	misfire, window, tolerance string
+	most                       int
 }
 
 func (a *app) schedulePlan() *cobra.Command {
@@ -42,8 +43,6 @@ answered with one line: {"id","expr","dialect","zone","cursor","down_from","up_a
 	flags.StringVar(&f.upAt, "up-at", "", "RFC 3339 time at which it plans again (default now)")
 	flags.StringVar(&f.cursor, "cursor", "", "last time that had been handled (default the last one up to --down-from)")
 	flags.StringArrayVar(&f.dispatched, "dispatched", nil, "a time after the cursor that has an execution already (repeatable)")
-	flags.StringVar(&f.start, "start", "", "no time before this RFC 3339 time")
-	flags.StringVar(&f.end, "end", "", "no time after this RFC 3339 time")
 	flags.StringVar(&f.misfire, "misfire", string(job.MisfireFireOnce), "SKIP, FIRE_ONCE, FIRE_ALL or COALESCE late times")
 	flags.StringVar(&f.window, "window", "", "oldest age at which a late time may still run, such as 24h (default none)")
 	flags.IntVar(&f.most, "max", 0, "most late times that run; the latest are kept (default no cap)")
@@ -74,8 +73,7 @@ func (a *app) planOutage(c *cobra.Command, f planFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	var read instants
-	asked.Start, asked.End = read.time("start", f.start), read.time("end", f.end)
+	var read values
 	outage := schedule.Outage{Cursor: read.time("cursor", f.cursor), DownFrom: read.time("down-from", f.downFrom), UpAt: read.time("up-at", f.upAt)}
 	for _, text := range f.dispatched {
 		outage.Dispatched = append(outage.Dispatched, read.time("dispatched", text))
@@ -125,7 +123,8 @@ func lastUpTo(plan *schedule.Plan, at time.Time) time.Time {
 
 // policy reads the flags of the misfire policy. A bound of 0 lets nothing run.
 func (f planFlags) policy(c *cobra.Command) (job.Misfire, error) {
-	m := job.Misfire{Policy: job.MisfirePolicy(f.misfire), Max: f.most}
+	var read values
+	m := job.Misfire{Policy: job.MisfirePolicy(f.misfire), Max: f.most, Window: read.duration("window", f.window), Tolerance: read.duration("tolerance", f.tolerance)}
 	switch m.Policy {
 	case job.MisfireSkip, job.MisfireFireOnce, job.MisfireFireAll, job.MisfireCoalesce:
 	default:
@@ -134,17 +133,8 @@ func (f planFlags) policy(c *cobra.Command) (job.Misfire, error) {
 	if f.most < 0 {
 		return m, usage(c, "--max %d is out of bounds: choose 0 or more", f.most)
 	}
-	for _, d := range []struct {
-		text string
-		to   *job.Duration
-	}{{f.window, &m.Window}, {f.tolerance, &m.Tolerance}} {
-		if d.text == "" {
-			continue
-		}
-		var err error
-		if *d.to, err = job.ParseDuration(d.text); err != nil {
-			return m, err
-		}
+	if read.err != nil {
+		return m, read.err
 	}
 	if f.window != "" && m.Window == 0 || c.Flags().Changed("max") && f.most == 0 {
 		m = job.Misfire{Policy: job.MisfireSkip, Tolerance: m.Tolerance}
@@ -152,11 +142,25 @@ func (f planFlags) policy(c *cobra.Command) (job.Misfire, error) {
 	return m, nil
 }
 
-// instants reads times and keeps the first refusal.
-type instants struct{ err error }
+// values reads the values of flags and keeps the first refusal.
+type values struct{ err error }
 
-// time reads one; absent is the zero time.
-func (r *instants) time(flag, text string) time.Time {
+// duration reads a length of time; absent is none.
+func (r *values) duration(flag, text string) job.Duration {
+	if text == "" || r.err != nil {
+		return 0
+	}
+	d, err := job.ParseDuration(text)
+	var refusal *job.Error
+	if errors.As(err, &refusal) {
+		refusal.Field = flag
+	}
+	r.err = err
+	return d
+}
+
+// time reads an instant; absent is the zero time.
+func (r *values) time(flag, text string) time.Time {
 	if text == "" || r.err != nil {
 		return time.Time{}
 	}

@@ -22,7 +22,7 @@ type scheduleFlags struct {
 	calendarFlags
 
 	every, at, zone, dialect, gap, overlap, after string
-	jitter, job                                   string
+	start, end, jitter, job                       string
 	count                                         int
 	jsonl                                         bool
 }
@@ -36,6 +36,8 @@ func (f *scheduleFlags) declare(c *cobra.Command) {
 	flags.StringVar(&f.overlap, "overlap", "", "FIRST, SECOND or BOTH of a wall-clock time that exists twice")
 	flags.StringVar(&f.every, "every", "", "an interval instead of EXPR, such as 90s")
 	flags.StringVar(&f.at, "at", "", "one RFC 3339 time instead of EXPR")
+	flags.StringVar(&f.start, "start", "", "no time before this RFC 3339 time, from which --every counts")
+	flags.StringVar(&f.end, "end", "", "no time after this RFC 3339 time")
 	f.calendarFlags.declare(c)
 }
 
@@ -98,13 +100,11 @@ func (a *app) previewSchedule(c *cobra.Command, f scheduleFlags, args []string) 
 
 // schedule puts the flags together; exactly one kind must be named.
 func (f scheduleFlags) schedule(c *cobra.Command, args []string) (job.Schedule, error) {
-	s := job.Schedule{Zone: f.zone, Dialect: job.Dialect(f.dialect), Gap: job.GapPolicy(f.gap), Overlap: job.OverlapPolicy(f.overlap)}
-	if f.jitter != "" {
-		jitter, err := job.ParseDuration(f.jitter)
-		if err != nil {
-			return s, err
-		}
-		s.Jitter = jitter
+	var read values
+	s := job.Schedule{Zone: f.zone, Dialect: job.Dialect(f.dialect), Gap: job.GapPolicy(f.gap), Overlap: job.OverlapPolicy(f.overlap),
+		Start: read.time("start", f.start), End: read.time("end", f.end), Jitter: read.duration("jitter", f.jitter)}
+	if read.err != nil {
+		return s, read.err
 	}
 	kinds := len(args)
 	for _, text := range []string{f.every, f.at} {
@@ -118,13 +118,13 @@ func (f scheduleFlags) schedule(c *cobra.Command, args []string) (job.Schedule, 
 	case kinds != 1:
 		return s, usage(c, "give exactly one of EXPR, --every and --at")
 	case f.every != "":
-		every, err := job.ParseDuration(f.every)
-		s.Every = every
-		return s, err
+		if s.Every = read.duration("every", f.every); s.Every == 0 && read.err == nil {
+			return s, &job.Error{Code: job.CodeScheduleInvalid, Field: "every", Value: f.every, Message: "an interval of " + f.every + " is not possible", Bound: "whole seconds, at least 1s"}
+		}
+		return s, read.err
 	case f.at != "":
-		at, err := schedule.ParseTime("at", f.at)
-		s.At = at
-		return s, err
+		s.At = read.time("at", f.at)
+		return s, read.err
 	}
 	s.Cron = args[0]
 	if s.Cron == "" {
