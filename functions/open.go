@@ -56,13 +56,14 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
 	skew := &clock.Skew{}
-	configured, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithAPIOptions([]func(*middleware.Stack) error{sampled(skew, clock.System{})}))
+	configured, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithAPIOptions([]func(*middleware.Stack) error{assemble.Sampled(skew, clock.System{})}))
 	if err != nil {
 		return nil, fmt.Errorf("configure the AWS clients: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
 	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(configured), SQS: sqs.NewFromConfig(configured)}
 	settings := e.Settings(log)
+	settings.Skew = skew
 	if e.Metrics {
 		settings.Metrics = assemble.Metrics(settings, out)
 	}
@@ -74,7 +75,6 @@ func Open(ctx context.Context, lookup func(string) (string, bool), out io.Writer
 	settings.Tracer = traces.Spans()
 	installation := New(assemble.New(clients, settings), e)
 	installation.AWS, installation.Traces, installation.Skew = configured, traces, skew
-	installation.Trigger.Off = skew.Off
 	return installation, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
 // The exit codes, as those of the command line tool.
@@ -50,7 +51,16 @@ func run(ctx context.Context, args []string, lookup func(string) (string, bool),
 		return exitOK
 	}
 	fmt.Fprintf(errOut, "worker: %v\n", err)
+	return codeOf(err)
+}
+
+// codeOf is the exit code for what ended the worker.
+func codeOf(err error) int {
 	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, worker.ErrStuck):
+		return worker.ExitStuck
 	case errors.Is(err, errUsage):
 		return exitUsage
 	case job.CodeOf(err).Class() == job.ClassRefused && job.CodeOf(err) != "":

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp/otlptest"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
 // environment looks variables up in a map.
@@ -128,5 +131,14 @@ func TestWorkerRunsWhatIsQueuedAndDrainsWhenToldToStop(t *testing.T) {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("%s is not in the log %s", part, out.String())
 		}
+	}
+}
+
+func TestAWorkerWithAHandlerThatIgnoresItsContextAsksToBeStartedAnew(t *testing.T) {
+	if got := codeOf(fmt.Errorf("serve: %w", worker.ErrStuck)); got != 70 {
+		t.Errorf("it ends with %d", got)
+	}
+	if got := codeOf(errors.New("any other")); got != exitFailed {
+		t.Errorf("any other error ends it with %d", got)
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -28,11 +30,13 @@ func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
-	aws, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+	skew := &clock.Skew{}
+	aws, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithAPIOptions([]func(*middleware.Stack) error{assemble.Sampled(skew, clock.System{})}))
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("configure the AWS clients: %w", err)
 	}
 	settings := e.Settings(log)
+	settings.Skew = skew
 	traces, err := assemble.Traces(ctx, e.Traces, settings, e.Prefix+"-worker", e.Version, aws)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("open the export of traces: %w", err)

@@ -51,7 +51,8 @@ type Settings struct {
 	Types        []string        // the job types that there are; empty = a job has none
 	Retention    time.Duration   // how long ended executions are kept; zero = 30 days
 	Owner        string          // name of this worker; empty = a random one
-	Clock        Clock           // nil = the system's
+	Clock        Clock           // nil = the system's, put right by Skew
+	Skew         *clock.Skew     // what answers tell of this machine's clock; nil = it is trusted
 	Zones        *schedule.Zones // nil = the embedded time zone database
 	Log          *slog.Logger
 	Meter        store.Meter
@@ -84,7 +85,7 @@ func New(c Clients, s Settings) *Belfry {
 	b.Dispatch = &dispatch.Service{Queue: b.Queues, RestoreEpoch: s.RestoreEpoch}
 	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Backfills: b.Store, Wakes: b.Store, Admission: b.Dispatch,
 		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
-		Metrics: s.Metrics, Tracer: s.Tracer, Zones: s.Zones}
+		Off: s.off(), Metrics: s.Metrics, Tracer: s.Tracer, Zones: s.Zones}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Backfills: b.Store, Calendars: b.Store, Filler: b.Trigger, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
 		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer, Zones: s.Zones}
 	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
@@ -117,7 +118,7 @@ func (b *Belfry) log() *slog.Logger {
 func (b *Belfry) Execute(work execute.Work) *execute.Service {
 	s := b.Settings
 	return &execute.Service{Definitions: b.Store, Executions: b.Store, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
-		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Log: s.Log, Tracer: s.Tracer}
+		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Off: s.off(), Log: s.Log, Tracer: s.Tracer}
 }
 
 // Ensure makes tables and queues where they are absent, for local backends; a
@@ -129,12 +130,20 @@ func (b *Belfry) Ensure(ctx context.Context, c Clients) error {
 	return b.Queues.Ensure(ctx, b.Settings.Pools.Names())
 }
 
+// off tells by how much the machine's clock is off; nil = nobody knows.
+func (s Settings) off() func() time.Duration {
+	if s.Skew == nil {
+		return nil
+	}
+	return s.Skew.Off
+}
+
 func (s Settings) filled() Settings {
 	if s.Pools == nil {
 		s.Pools = dispatch.DefaultPools()
 	}
 	if s.Clock == nil {
-		s.Clock = clock.System{}
+		s.Clock = clock.Corrected{Skew: s.Skew}
 	}
 	if s.Words == nil {
 		s.Words = randomWord

@@ -35,6 +35,17 @@ func (s *Skew) Sample(sent, received, said time.Time) {
 	s.low, s.high, s.since = low, high, received
 }
 
+// Correction is what is to be added to the local clock: zero while it may be
+// right, else what brings it to the nearest time that the answers allow.
+func (s *Skew) Correction() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.low > 0 {
+		return s.low
+	}
+	return min(s.high, 0)
+}
+
 // Off is by how much the local clock is off at least; zero while no sample shows
 // that it is.
 func (s *Skew) Off() time.Duration {

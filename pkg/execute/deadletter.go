@@ -17,6 +17,9 @@ const redriveAfter = 5 * time.Second
 // dropped, what is used up ends, all else gets a new wake-up. Whatever happens,
 // the message is deleted only after one of these was seen or written.
 func (s *Service) Redrive(ctx context.Context, m lifecycle.Message) Disposal {
+	if err := lifecycle.Trusted(s.Off); err != nil {
+		return failed(ctx, err)
+	}
 	p := &passage{Service: s, delivery: Delivery{Message: m}}
 	for try := 0; try < maxDecisions; try++ {
 		item, err := p.read(ctx)

@@ -39,7 +39,7 @@ type passage struct {
 // or when there is nothing to run. It never panics because of a message.
 func (s *Service) Process(ctx context.Context, d Delivery) Disposal {
 	p := &passage{Service: s, delivery: d, nonce: s.Nonce()}
-	disposal := p.process(ctx)
+	disposal := p.trustedProcess(ctx)
 	if disposal.Err != nil {
 		s.log().Warn("message not carried through", slog.String("job", d.Message.Ref.String()), slog.String("key", d.Message.Key.String()),
 			slog.Bool("deleted", disposal.Delete), slog.Any("error", disposal.Err))
@@ -53,6 +53,14 @@ func failed(ctx context.Context, err error) Disposal {
 		return Disposal{Err: err}
 	}
 	return Disposal{Hide: unsure, Err: err}
+}
+
+// trustedProcess decides nothing by a clock that is known to be wrong.
+func (p *passage) trustedProcess(ctx context.Context) Disposal {
+	if err := lifecycle.Trusted(p.Off); err != nil {
+		return failed(ctx, err)
+	}
+	return p.process(ctx)
 }
 
 func (p *passage) process(ctx context.Context) Disposal {

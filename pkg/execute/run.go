@@ -17,6 +17,8 @@ const (
 	// grace is how long after its deadline a handler may still return before
 	// its attempt is settled without it.
 	grace = 5 * time.Second
+	// codeStuck is the error code of an attempt whose handler ignored its context.
+	codeStuck = "HANDLER_STUCK"
 	// shortWait is the longest retry wait that a hidden message keeps; longer
 	// ones are kept by a wake-up.
 	shortWait = 15 * time.Minute
@@ -97,7 +99,10 @@ func (p *passage) work(ctx context.Context, a *Attempt) *lifecycle.Failure {
 		return f
 	case <-giveUp.Done():
 		p.log().Error("the handler ignored its context", slog.String("execution", a.Execution.ID()))
-		return &lifecycle.Failure{Class: lifecycle.TimeoutClass, Code: "HANDLER_STUCK", Text: "the handler did not return within 5 s after its context ended"}
+		if p.Stuck != nil {
+			p.Stuck(a.Execution)
+		}
+		return &lifecycle.Failure{Class: lifecycle.TimeoutClass, Code: codeStuck, Text: "the handler did not return within 5 s after its context ended"}
 	}
 }
 
@@ -122,6 +127,8 @@ func explain(workCtx, worker context.Context, f *lifecycle.Failure) *lifecycle.F
 		return f
 	}
 	switch cause := context.Cause(workCtx); {
+	case errors.Is(cause, ErrDeadline) && f.Code == codeStuck:
+		return f
 	case errors.Is(cause, ErrDeadline):
 		return &lifecycle.Failure{Class: lifecycle.TimeoutClass, Code: "TIMEOUT", Text: f.Text}
 	case errors.Is(cause, ErrCanceled):

@@ -81,16 +81,23 @@ type Work func(ctx context.Context, a *Attempt) *lifecycle.Failure
 // Service is the execution plane. All fields are required, but for Log and Tracer. Whatever
 // it is given must be safe for concurrent use: many messages pass at a time.
 type Service struct {
-	Definitions  Definitions
-	Executions   Executions
-	Isolator     Isolator
-	Leases       Leases
-	Clock        Clock
-	Work         Work
-	Owner        string         // name of this worker, unique among the living
-	Nonce        func() string  // a new random word at each call
-	Spread       func() float64 // random number in [0, 1) for back-off
-	Epsilon      time.Duration  // bound of the clocks' difference; zero = 500 ms
+	Definitions Definitions
+	Executions  Executions
+	Isolator    Isolator
+	Leases      Leases
+	Clock       Clock
+	Work        Work
+	Owner       string         // name of this worker, unique among the living
+	Nonce       func() string  // a new random word at each call
+	Spread      func() float64 // random number in [0, 1) for back-off
+	Epsilon     time.Duration  // bound of the clocks' difference; zero = 500 ms
+	// Off is by how much this process's clock is off at least; nil: the clock is
+	// trusted. See lifecycle.Trusted: a message is then given back as it came.
+	Off func() time.Duration
+	// Stuck is told of each attempt whose handler had not returned some seconds
+	// after its context ended. The attempt is settled without it, but its goroutine
+	// may go on for ever: the process should end once it can. Nil: nobody is told.
+	Stuck        func(e *job.Execution)
 	RestoreEpoch int64
 	Log          *slog.Logger    // nil: silent
 	Tracer       *observe.Tracer // nil: off

@@ -108,11 +108,6 @@ type Clock interface {
 // 119 s apart and one may be lost; 300 s forgive two lost ones.
 const Horizon = 300 * time.Second
 
-// MaxOff is by how much a clock may be off for its process to decide what is due.
-// Beyond it a tick would win minutes that are not its own, and a scan call late
-// what is to come: it leaves both to others.
-const MaxOff = 5 * time.Second
-
 // Service is the trigger plane. All fields are required, but
 // for Log, Metrics and Tracer.
 type Service struct {
@@ -130,7 +125,7 @@ type Service struct {
 	ScanMessages int           // shard ranges that a tick fans out into; zero = 16
 	RestoreEpoch int64
 	// Off is by how much this process's clock is off at least, as answers of AWS
-	// show; nil: the clock is trusted. See MaxOff.
+	// show; nil: the clock is trusted. See lifecycle.Trusted.
 	Off     func() time.Duration
 	Zones   *schedule.Zones  // nil: the embedded time zone database
 	Log     *slog.Logger     // nil: silent

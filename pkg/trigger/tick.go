@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
 )
 
@@ -64,15 +65,7 @@ func (s *Service) restored(ctx context.Context) (bool, error) {
 
 // trusted refuses to decide what is due by a clock that is known to be wrong.
 func (s *Service) trusted() error {
-	if s.Off == nil {
-		return nil
-	}
-	off := s.Off()
-	if off <= MaxOff {
-		return nil
-	}
-	return &job.Error{Code: job.CodeUnavailable, Field: "clock", Value: off.Round(time.Second).String(), Bound: MaxOff.String(),
-		Message: "this machine's clock is off by " + off.Round(time.Second).String() + " or more, so it decides nothing about time", Fix: "set its clock; others do the work meanwhile"}
+	return lifecycle.Trusted(s.Off)
 }
 
 // divide cuts a layout into ranges of about equal size.

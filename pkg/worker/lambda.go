@@ -28,13 +28,15 @@ const (
 // batch's messages through side by side, answers which of them stay in the
 // queue, and returns only when every handler has returned or been given up, as
 // nothing runs between two invocations. When the function's time runs out it
-// gives back what has not begun and cancels the rest.
+// gives back what has not begun and cancels the rest; once a handler has ignored
+// its context it gives back what has not begun.
 func (w *Worker) Lambda() func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		if err := w.Check(); err != nil {
 			return response, err
 		}
+		w.stuck.Store(false) // of an earlier invocation
 		ctx, stop := w.untilWindDown(ctx)
 		defer stop()
 		var batches []*batch
@@ -158,6 +160,9 @@ func (b *batch) carry(ctx, settle context.Context, p *parcel) bool {
 	disposal := p.process(ctx, func(ctx context.Context, _ *job.Execution) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if b.w.stuck.Load() {
+			return errStopped
 		}
 		return nil
 	})

@@ -11,22 +11,40 @@ import (
 // long as Options.Drain allows, and cancels the rest, which are retried
 // elsewhere. It returns once every attempt has been settled: nil, or the
 // refusal of a registration.
+//
+// A handler that ignores its context ends the worker, too: it takes no more
+// messages, lets all others run to their end, and returns ErrStuck.
 func (w *Worker) Run(ctx context.Context) error {
 	if err := w.Check(); err != nil {
 		return err
 	}
 	working, stopWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stopWork(nil)
-	var pollers, hands sync.WaitGroup
-	every := lane{w: w, stopping: ctx, working: working, pollers: &pollers, hands: &hands}
+	taking, stopTaking := context.WithCancel(ctx)
+	defer stopTaking()
+	var pollers, hands, watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-w.condemned:
+			w.log.Error("a handler ignored its context; the worker takes no more work and ends once the others have")
+			stopTaking()
+		case <-taking.Done():
+		}
+	})
+	defer watch.Wait()
+	defer stopTaking()
+	every := lane{w: w, stopping: taking, working: working, pollers: &pollers, hands: &hands}
 	for _, pool := range w.pools {
 		every.start(pool)
 		if w.deadLetters {
-			pollers.Go(func() { w.redriveAll(ctx, pool) })
+			pollers.Go(func() { w.redriveAll(taking, pool) })
 		}
 	}
 	pollers.Wait()
-	w.drainHands(&hands, stopWork)
+	w.drainHands(ctx, &hands, stopWork)
+	if w.stuck.Load() {
+		return ErrStuck
+	}
 	return nil
 }
 
@@ -46,8 +64,9 @@ func (l *lane) start(p Pool) {
 	}
 }
 
-// drainHands waits for what is in hand, and cancels it once the drain's time is up.
-func (w *Worker) drainHands(hands *sync.WaitGroup, stopWork context.CancelCauseFunc) {
+// drainHands waits for what is in hand, and cancels it once the drain's time is up,
+// which begins when the worker is told to stop.
+func (w *Worker) drainHands(ctx context.Context, hands *sync.WaitGroup, stopWork context.CancelCauseFunc) {
 	drain, drained := context.WithCancel(context.Background())
 	defer drained()
 	done := make(chan struct{})
@@ -56,6 +75,11 @@ func (w *Worker) drainHands(hands *sync.WaitGroup, stopWork context.CancelCauseF
 		close(done)
 		drained()
 	}()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
 	if w.clock.Wait(drain, w.clock.Now().Add(w.drain)) == nil {
 		w.log.Warn("attempts still run at the end of the drain; they are canceled and retried elsewhere", slog.Duration("drain", w.drain))
 		stopWork(errStopped)

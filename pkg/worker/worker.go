@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +62,9 @@ type Worker struct {
 	handlers    map[string]Handler
 	refusal     error // of the first registration that was refused
 	running     atomic.Int64
+	stuck       atomic.Bool
+	condemned   chan struct{} // closed once a handler has ignored its context
+	condemn     sync.Once
 }
 
 // New makes a worker. The error names the option that is missing or out of
@@ -69,7 +73,7 @@ func New(o Options) (*Worker, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Worker{queue: o.Queue, drain: o.Drain, deadLetters: o.DeadLetters, log: o.Log, handlers: make(map[string]Handler)}
+	w := &Worker{queue: o.Queue, drain: o.Drain, deadLetters: o.DeadLetters, log: o.Log, handlers: make(map[string]Handler), condemned: make(chan struct{})}
 	if w.drain == 0 {
 		w.drain = 30 * time.Second
 	}
@@ -92,7 +96,7 @@ func New(o Options) (*Worker, error) {
 	if service.Log == nil {
 		service.Log = w.log
 	}
-	service.Work = w.work
+	service.Work, service.Stuck = w.work, w.ignored
 	w.service, w.clock = &service, service.Clock
 	return w, nil
 }

@@ -1,4 +1,4 @@
-package functions
+package assemble
 
 import (
 	"context"
@@ -6,13 +6,12 @@ import (
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/clock"
 )
 
-// sampled lets every answer of a client tell how far the machine's clock is off.
+// Sampled lets every answer of a client tell how far the machine's clock is off.
 // It stands behind the SDK's retries, so that each try is a sample of its own.
-func sampled(skew *clock.Skew, local assemble.Clock) func(*middleware.Stack) error {
+func Sampled(skew *clock.Skew, local Clock) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		return stack.Finalize.Add(middleware.FinalizeMiddlewareFunc("BelfryClockSkew",
 			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
