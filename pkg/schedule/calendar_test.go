@@ -277,6 +277,7 @@ func TestPreviewMarksWhatCalendarsDid(t *testing.T) {
 		{"0 6 * * *", Rules{Exclude: []*Hours{hours(t, germanHolidays)}, OnExcluded: ExcludedPrevious}, "2026-12-23T12:00:00Z"},
 		{"0 * * * *", Rules{Include: []*Hours{hours(t, officeHours)}}, "2026-07-17T13:30:00Z"},
 		{"30 2 * * *", Rules{Exclude: []*Hours{hours(t, weekends)}}, "2026-03-27T12:00:00Z"},
+		{"30 2 * * *", Rules{Exclude: []*Hours{hours(t, germanHolidays)}}, "2026-03-27T12:00:00Z"},
 	} {
 		plan, err := compiled(t, job.Schedule{Cron: c.cron, Zone: "Europe/Berlin"}).Under(c.rules)
 		if err != nil {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -76,9 +77,24 @@ func (f fields) describe() string {
 		text += " in " + named(f.months.values(), monthName)
 	}
 	if f.years != allYears {
-		text += " in " + named(f.years.values(), strconv.Itoa)
+		text += " in " + namedYears(f.years.values())
 	}
 	return text
+}
+
+// namedYears lists years; many that are evenly spaced are told by the first two
+// and the last.
+func namedYears(list []int) string {
+	if len(list) <= few {
+		return named(list, strconv.Itoa)
+	}
+	step := list[1] - list[0]
+	for i := 2; i < len(list); i++ {
+		if step == 1 || list[i]-list[i-1] != step {
+			return named(list, strconv.Itoa)
+		}
+	}
+	return fmt.Sprintf("%d, %d and so on every %d years up to %d", list[0], list[1], step, list[len(list)-1])
 }
 
 func monthName(m int) string { return time.Month(m).String() }
@@ -154,9 +170,15 @@ func (s set) rhythm(unit string, size int) (text string, even bool) {
 	return "at " + unit + " " + named(s.values(), strconv.Itoa), false
 }
 
+// everyDay tells whether each day matches: both day fields are open, or one of
+// them names all of its days.
+func (f fields) everyDay() bool {
+	return f.days.any && f.weekdays.any || !f.days.any && f.days.each == allDays || !f.weekdays.any && f.weekdays.each == allWeekdays
+}
+
 func (f fields) describeDay() string {
 	switch {
-	case f.days.any && f.weekdays.any:
+	case f.everyDay():
 		return ", every day"
 	case f.weekdays.any:
 		return " on " + f.days.describe()
@@ -197,8 +219,10 @@ func lastBut(days int) string {
 }
 
 var (
-	workdays = span(1, 5, 1)
-	weekend  = set(0).with(0).with(6)
+	workdays    = span(1, 5, 1)
+	weekend     = set(0).with(0).with(6)
+	allDays     = span(1, 31, 1)
+	allWeekdays = span(0, 6, 1)
 )
 
 func (w weekdays) describe() string {

@@ -7,27 +7,51 @@ import "github.com/belfry-scheduler/belfry/pkg/job"
 const effectsAhead = 396 * daySeconds
 
 // describeEffects says, by date, what the next gap and the next repetition do
-// to a cron expression; nothing when they do nothing to it. An expression that
-// follows elapsed time says so once.
+// to a cron expression; nothing when they do nothing to it, or only to times that
+// calendars leave out. An expression that follows elapsed time says so once.
 func (p *Plan) describeEffects(now int64) string {
 	c, isCron := p.due().(*civil)
 	if !isCron || len(p.zone.periods) < 2 {
 		return ""
 	}
-	var gap, overlap string
+	text, gap, overlap := "", "", ""
 	from := max(now, p.first-1)
 	for i := c.zone.periodAt(from) + 1; i < len(c.zone.periods) && c.zone.periods[i].start <= min(from+effectsAhead, p.last); i++ {
-		if gap == "" {
+		if gap == "" && !p.excludes(c.zone.periods[i].start) {
 			gap = c.describeGap(i)
+			text += gap
 		}
-		if overlap == "" {
+		if overlap == "" && !p.excludes(c.firstRepeated(i)) {
 			overlap = c.describeOverlap(i)
+			text += overlap
 		}
 	}
-	if gap+overlap != "" && p.fields.everyHour() && c.gap == job.GapSkip && c.overlap == job.OverlapBoth {
+	if text != "" && p.fields.everyHour() && c.gap == job.GapSkip && c.overlap == job.OverlapBoth {
 		return "; elapsed time goes on where clocks change"
 	}
-	return gap + overlap
+	return text
+}
+
+// excludes tells whether calendars leave an instant out, or move it.
+func (p *Plan) excludes(at int64) bool {
+	k := p.kept()
+	if k == nil {
+		return false
+	}
+	out, _ := k.excluded(at)
+	return out
+}
+
+// firstRepeated is when the first of the times that period i shows again fires;
+// the period's beginning when it shows none.
+func (c *civil) firstRepeated(i int) int64 {
+	_, after := c.zone.jump(i)
+	if first, ok := c.wall.next(after - 1); ok {
+		if at, fires := c.zone.instantOf(first, c.gap, c.overlap); fires && at < c.zone.periods[i].end {
+			return at
+		}
+	}
+	return c.zone.periods[i].start
 }
 
 // describeGap says what becomes of the times that the gap before period i

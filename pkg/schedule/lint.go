@@ -95,7 +95,7 @@ func (l *linter) word(field string) string {
 // noZone: an interval is the same in every zone, a time of day is not.
 func (l *linter) noZone() {
 	f := l.fields
-	if l.written.Zone != "" || f.everyHour() && f.days.any && f.weekdays.any && f.months == allMonths {
+	if l.written.Zone != "" || f.everyHour() && f.everyDay() && f.months == allMonths {
 		return
 	}
 	l.warn(WarnNoZone, "zone", "no zone is given, so the times are those of UTC", "name the zone whose clock is meant, such as zone: Europe/Berlin, or zone: UTC")
@@ -120,7 +120,7 @@ func (l *linter) bothDays() {
 	if l.fields.days.any || l.fields.weekdays.any {
 		return
 	}
-	l.warn(WarnBothDays, "day-of-week", "day-of-month and day-of-week both choose days, and either is enough: it fires"+l.fields.describeDay(),
+	l.warn(WarnBothDays, "day-of-week", "day-of-month and day-of-week both choose days, and either is enough: it fires"+strings.TrimPrefix(l.fields.describeDay(), ","),
 		"leave one of them *; one day that is both, such as a Friday the 13th, cannot be said")
 }
 

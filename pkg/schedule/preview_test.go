@@ -68,7 +68,7 @@ func TestDescribeSaysItInWords(t *testing.T) {
 	for _, cron := range []string{
 		"* * * * *", "*/15 * * * *", "0 * * * *", "30 2 * * *", "0,30 9-11 * * *", "*/10 9-17 * * mon-fri", "* 1-2 * * *", "0 9-17 * * *", "7 * * * *", "*/7 * * * *",
 		"0 0 1 * *", "0 0 1,15,L * *", "0 0 LW 3,6,9,12 *", "0 9 15W * *", "0 9 * * 5L", "0 9 * * mon#1,wed#3", "0 0 13 * 5", "0 6 * 6-8 sat,sun",
-		"@yearly", "@weekly",
+		"@yearly", "@weekly", "0 0 * * 0-6", "0 0 1-31 6 *", "0 0 13 * 0-6",
 	} {
 		fmt.Fprintf(&b, "%-22s %s\n", cron, compiled(t, job.Schedule{Cron: cron}).Describe())
 	}
@@ -79,6 +79,7 @@ func TestDescribeSaysItInWords(t *testing.T) {
 		{job.DialectQuartz, "* * * * * ?"}, {job.DialectQuartz, "*/10 * * * * ?"}, {job.DialectQuartz, "5,10 * * * * ?"}, {job.DialectQuartz, "30 15 9 * * ?"},
 		{job.DialectQuartz, "0/20 0,30 9-17 ? * MON-FRI"}, {job.DialectQuartz, "7 * 9-10 ? * SUN,SAT"}, {job.DialectQuartz, "7 1-3 * ? * L"}, {job.DialectQuartz, "0 0 12 L-3,L-1W * ?"},
 		{job.DialectQuartz, "0 0 22-2 * * ? 2026,2028-2030"}, {job.DialectAWS, "0 9 ? * 6#3 2026"}, {job.DialectCronexpr, "0 0 1 1 * */43"},
+		{job.DialectCronexpr, "0 0 1 1 * 1970/4"}, {job.DialectCronexpr, "0 0 1 1 * 2026-2099"}, {job.DialectCronexpr, "0 0 1 1 * 2024,2026-2030/2,2031,2040"},
 	} {
 		fmt.Fprintf(&b, "%-30s %s\n", c.cron, compiled(t, job.Schedule{Cron: c.cron, Dialect: c.dialect}).Describe())
 	}
@@ -107,6 +108,7 @@ func TestDescribeAtNamesTheNextChangesOfClocks(t *testing.T) {
 		{job.Schedule{Cron: "30 2 * * *", Zone: "Etc/GMT+5"}, "2026-11-29T00:00:00Z"},
 		{job.Schedule{Cron: "0 6 * * *", Zone: "America/Argentina/Buenos_Aires"}, "2026-11-29T00:00:00Z"},
 		{job.Schedule{Every: 90 * second}, "2026-11-29T00:00:00Z"},
+		{job.Schedule{Cron: "30 2 * * *", Zone: "Africa/Casablanca"}, "2027-02-06T00:00:00Z"},
 	} {
 		plan := compiled(t, c.schedule)
 		fmt.Fprintf(&b, "%-14s %s\n", plan.source(), plan.DescribeAt(instantOf(t, c.now)))
