@@ -83,10 +83,6 @@ func TestServeNextAnswersEveryBadLineWithAnError(t *testing.T) {
 		`{"id":"y","expr":"* * * * *` + "\x00" + `"}`:                                                         {`"y"`, job.CodeInvalid},
 		`{"id":"` + "\xff" + `","expr":1}`:                                                                    {"\"\uFFFD\"", job.CodeInvalid},
 		strings.Repeat("[", 60_000):                                                                           {"null", job.CodeInvalid},
-		`{"id":"z","expr":"` + strings.Repeat("*,", 40_000) + `"}`:                                            {`"z"`, job.CodeTooLarge},
-		`{"expr":"` + strings.Repeat("*,", 40_000) + `","id":"z"}`:                                            {"null", job.CodeTooLarge},
-		`{"id":"` + strings.Repeat("z", 80_000) + `"}`:                                                        {"null", job.CodeTooLarge},
-		`{"id":[` + strings.Repeat("1,", 40_000) + `1]}`:                                                      {"null", job.CodeTooLarge},
 		`{"id":"y","expr":"` + strings.Repeat("*,", 5_000) + `","zone":"UTC","after":"2026-01-01T00:00:00Z"}`: {`"y"`, job.CodeScheduleInvalid},
 	} {
 		got := serve(t, line+"\n"+good+"}\n")
@@ -101,6 +97,21 @@ func TestServeNextAnswersEveryBadLineWithAnError(t *testing.T) {
 		}
 		if a.Error.Code != want.code || string(a.ID) != want.id || a.Error.Message == "" || a.Next != nil || a.Exhausted != nil {
 			t.Errorf("%.80q: got %s %+v, want %s %s", line, a.ID, a.Error, want.id, want.code)
+		}
+	}
+}
+
+func TestLinesThatAreTooLongAreAnsweredUnderTheIDAtTheirFront(t *testing.T) {
+	for line, id := range map[string]string{
+		`{"id":"z","expr":"` + strings.Repeat("*,", 40_000) + `"}`: `"z"`,
+		`{"expr":"` + strings.Repeat("*,", 40_000) + `","id":"z"}`: "null",
+		`{"id":"` + strings.Repeat("z", 80_000) + `"}`:             "null",
+		`{"id":[` + strings.Repeat("1,", 40_000) + `1]}`:           "null",
+		`{"id":{"a":1},"expr":"` + strings.Repeat("*,", 40_000):    "null",
+	} {
+		var a answer
+		if err := json.Unmarshal([]byte(serve(t, line+"\n")[0]), &a); err != nil || a.Error == nil || a.Error.Code != job.CodeTooLarge || string(a.ID) != id {
+			t.Errorf("%.40q: %s %+v, %v", line, a.ID, a.Error, err)
 		}
 	}
 }
