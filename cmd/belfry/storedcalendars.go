@@ -202,7 +202,7 @@ func (a *app) showCalendarResult(name string, r client.CalendarResult, hint bool
 
 func (a *app) calendarsApply() *cobra.Command {
 	return &cobra.Command{Use: "apply CALENDAR", Short: "Give the jobs that name a calendar what it holds now",
-		Long:    "Give the jobs that name a calendar what it holds now: each that holds an older version gets a new revision.\nIt may be interrupted and repeated.",
+		Long:    "Give the jobs that name a calendar what it holds now: each that holds another version gets a new revision.\nAll jobs are looked through, so that none is left out that names the calendar without being known to, as after a restore.\nIt may be interrupted and repeated.",
 		Example: "  belfry calendars apply de-holidays", Args: exactly("CALENDAR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.call(c, func(ctx context.Context, api *client.Client) error { return a.applyCalendar(ctx, api, args[0]) })
@@ -216,7 +216,11 @@ func (a *app) applyCalendar(ctx context.Context, api *client.Client, name string
 		return err
 	}
 	if err := a.print(sum, func() {
-		fmt.Fprintf(a.out, "calendar %s: %d %s\n", name, sum.Changed, plural(sum.Changed, "job changed", "jobs changed"))
+		found := ""
+		if sum.Found > 0 {
+			found = fmt.Sprintf("; %d %s it without having been known to", sum.Found, plural(sum.Found, "names", "name"))
+		}
+		fmt.Fprintf(a.out, "calendar %s: %d %s%s\n", name, sum.Changed, plural(sum.Changed, "job changed", "jobs changed"), found)
 	}); err != nil {
 		return err
 	}
@@ -229,7 +233,7 @@ func (a *app) applyPages(ctx context.Context, api *client.Client, name string) (
 		if err != nil {
 			return sum, err
 		}
-		sum = client.CalendarApplied{Changed: sum.Changed + done.Changed, PutOff: sum.PutOff + done.PutOff, NextCursor: done.NextCursor}
+		sum = client.CalendarApplied{Changed: sum.Changed + done.Changed, Found: sum.Found + done.Found, PutOff: sum.PutOff + done.PutOff, NextCursor: done.NextCursor}
 		if sum.NextCursor == "" {
 			return sum, nil
 		}

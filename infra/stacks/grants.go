@@ -73,7 +73,7 @@ func grantArchive(i parts.Installation, role awsiam.IRole, d *Data) {
 }
 
 func grantAPI(i parts.Installation, role awsiam.IRole, d *Data) {
-	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "Query", "Scan", "UpdateItem")
+	parts.GrantTable(role, d.Jobs, "GetItem", "BatchGetItem", "PutItem", "Query", "Scan", "UpdateItem", "ConditionCheckItem")
 	parts.GrantIndex(role, d.Jobs, store.IndexTenant)
 	parts.GrantIndex(role, d.Jobs, store.IndexDue)
 	parts.GrantTable(role, d.Executions, "GetItem", "BatchGetItem", "Query", "Scan", "UpdateItem")

@@ -49,6 +49,7 @@ type CalendarEffect struct {
 // CalendarApplied tells what one call of an apply did.
 type CalendarApplied struct {
 	Changed    int  `json:"changed" doc:"Jobs that got a new revision"`
+	Found      int  `json:"found" doc:"Jobs that name it without having been known to, as after a restore; they are known again"`
 	PutOff     int  `json:"put_off" doc:"Jobs that cannot be changed now and stay behind"`
 	NextCursor Text `json:"next_cursor" nullable:"true" doc:"Hand it back as cursor to go on; null = every job was looked at"`
 }

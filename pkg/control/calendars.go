@@ -23,6 +23,12 @@ type Calendars interface {
 	SaveCalendar(ctx context.Context, c job.CalendarChange) error
 	// CalendarUsers strongly pages through the jobs that keep to one.
 	CalendarUsers(ctx context.Context, tenant, calendar, cursor string, limit int) ([]job.CalendarUser, string, error)
+	// CalendarUse strongly reads the version under which a job is known to keep to
+	// one; 0 when it is not known to.
+	CalendarUse(ctx context.Context, ref job.Ref, calendar string) (int, error)
+	// MendCalendarUse writes down again that a job keeps to one; job.ErrLost when the
+	// head has changed, or it is known by now.
+	MendCalendarUse(ctx context.Context, seen *job.Head, calendar string, version int) error
 }
 
 // CalendarRequest makes a calendar, changes it or, when Delete is set, ends it.
@@ -38,7 +44,7 @@ type CalendarRequest struct {
 // CalendarUse tells who keeps to a calendar.
 type CalendarUse struct {
 	Jobs   int  // that name it, at most countedUsers
-	Behind int  // of those, jobs whose revision pinned an older version
+	Behind int  // of those, jobs whose revision pinned another version
 	More   bool // there are more than were counted
 }
 
@@ -141,7 +147,7 @@ func (s *Service) changeCalendar(ctx context.Context, r CalendarRequest, decide 
 			next = *old
 		}
 		if !r.Delete {
-			if err := s.effects(ctx, &result, next, now); err != nil {
+			if err := s.effects(ctx, &result, &next, now); err != nil {
 				return CalendarResult{}, err
 			}
 		}
@@ -222,7 +228,7 @@ func (s *Service) GetCalendar(ctx context.Context, tenant, name string) (*job.St
 	}
 	users, use, err := s.users(ctx, tenant, name)
 	for _, u := range users {
-		if u.Version < c.Version {
+		if u.Version != c.Version {
 			use.Behind++
 		}
 	}
@@ -260,91 +266,27 @@ func sameCalendar(a, b job.Calendar) bool {
 	return errLeft == nil && errRight == nil && string(left) == string(right)
 }
 
-// PlanAsked is the plan of a schedule that no job has, under the calendars as they
-// are now.
-func (s *Service) PlanAsked(ctx context.Context, tenant string, asked job.Schedule, anchor time.Time) (*schedule.Plan, error) {
-	pinned, err := s.pin(ctx, tenant, asked)
-	if err != nil {
-		return nil, err
-	}
-	return s.Zones.CompileUnder(asked, anchor, pinned)
-}
-
-// samePins reports whether two revisions keep to the same content.
-func samePins(a, b []job.PinnedCalendar) bool {
-	return slices.EqualFunc(a, b, func(x, y job.PinnedCalendar) bool { return x.Name == y.Name && x.Version == y.Version })
-}
-
-// checkTried refuses calendars that a put cannot try.
-func checkTried(r PutRequest) error {
-	if len(r.Calendars) > 0 && !r.DryRun {
-		return &job.Error{Code: job.CodeInvalid, Field: "calendars", Value: job.Shorten(r.Calendars[0].Name), Bound: "in a dry run alone",
-			Message: "calendars are tried in a dry run, and no put writes them", Fix: "put the calendars first, and leave them out here"}
-	}
-	for _, c := range r.Calendars {
-		if err := checkCalendar(c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pin reads the calendars that a schedule names, as they are now, or would be once
-// those that are tried were put. What is not there is refused, all of it at once.
-func (s *Service) pin(ctx context.Context, tenant string, written job.Schedule, tried ...job.Calendar) ([]job.PinnedCalendar, error) {
-	var pinned []job.PinnedCalendar
-	var unknown []string
-	for _, name := range written.Calendars() {
-		c, err := s.Calendars.Calendar(ctx, tenant, name)
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(tried, func(t job.Calendar) bool { return t.Name == name }); i >= 0 {
-			c = putOver(c, tried[i])
-		}
-		if c == nil || c.Deleted {
-			unknown = append(unknown, name)
-			continue
-		}
-		pinned = append(pinned, job.PinnedCalendar{Calendar: c.Calendar, Version: c.Version})
-	}
-	if len(unknown) == 0 {
-		return pinned, nil
-	}
-	field := "schedule.exclude"
-	if slices.Contains(written.Include, unknown[0]) {
-		field = "schedule.include"
-	}
-	list := strings.Join(unknown, ", ")
-	return nil, &job.Error{Code: job.CodeInvalid, Field: field, Value: job.Shorten(list), Message: "there is no calendar " + list, Fix: "make it with: belfry calendars put, or as a document beside the job for belfry apply; see belfry calendars list"}
-}
-
-// putOver is what a put of content makes of a stored calendar, if there is one.
-func putOver(old *job.StoredCalendar, content job.Calendar) *job.StoredCalendar {
-	switch {
-	case old == nil:
-		return &job.StoredCalendar{Calendar: content, Version: 1}
-	case !old.Deleted && sameCalendar(old.Calendar, content):
-		return old
-	}
-	return &job.StoredCalendar{Calendar: content, Version: old.Version + 1}
-}
-
 // effects tells who keeps to the calendar and, of the first few jobs, which coming
-// times next adds and takes away.
-func (s *Service) effects(ctx context.Context, result *CalendarResult, next job.StoredCalendar, now time.Time) error {
+// times next adds and takes away. A version that a job pinned is not given out again,
+// also when a restore took the calendar back behind it.
+func (s *Service) effects(ctx context.Context, result *CalendarResult, next *job.StoredCalendar, now time.Time) error {
 	users, use, err := s.users(ctx, next.Tenant, next.Name)
 	if err != nil {
 		return err
 	}
+	if result.Action != Unchanged {
+		for _, u := range users {
+			next.Version = max(next.Version, u.Version+1)
+		}
+	}
 	for _, u := range users {
-		if u.Version < next.Version {
+		if u.Version != next.Version {
 			use.Behind++
 		}
 	}
 	result.Use = use
 	for _, u := range users[:min(shownEffects, len(users))] {
-		effect, err := s.effect(ctx, job.Ref{Tenant: next.Tenant, Job: u.Job}, next, now)
+		effect, err := s.effect(ctx, job.Ref{Tenant: next.Tenant, Job: u.Job}, *next, now)
 		if err != nil {
 			return err
 		}

@@ -194,7 +194,10 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, pinn
 		return s.editLater(ctx, r, d, pinned, head, old, now)
 	}
 	if old != nil && head.SwitchAt.IsZero() && sameDefinition(old.Definition.WithDefaults(), d) && samePins(old.Calendars, pinned) { // an older build knew fewer defaults
-		return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
+		if !r.DryRun {
+			err = s.mendUses(ctx, head)
+		}
+		return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, err
 	}
 	anchor := anchorAfter(head, d, now)
 	compiled, err := s.Zones.CompileUnder(d.Schedule, anchor, pinned)

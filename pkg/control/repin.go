@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -13,6 +14,7 @@ import (
 // Applied tells how far the change of a calendar has been applied.
 type Applied struct {
 	Changed int    // jobs that got a new revision
+	Found   int    // jobs that name it without having been known to, as after a restore
 	PutOff  int    // jobs that cannot be changed right now, as while they switch over
 	Next    string // where the next call goes on; empty: every job was looked at
 }
@@ -24,10 +26,14 @@ const (
 	applyFor = 8 * time.Second
 )
 
-// ApplyCalendar gives the jobs that keep to an older version of a calendar a new
-// revision with what it holds now: an edit of each. It goes on from start (empty =
-// the first) and ends after a number of jobs or some seconds; repeated from the
-// first it changes only what is still behind.
+// searching begins a cursor that goes through all jobs; no job's name begins so.
+const searching = "~"
+
+// ApplyCalendar gives the jobs that keep to another version of a calendar a new
+// revision with what it holds now: an edit of each. Then it looks through all jobs for
+// those that name it and are not known to. It goes on from start (empty = the first)
+// and ends after a number of jobs or some seconds; repeated from the first it changes
+// only what is still behind.
 func (s *Service) ApplyCalendar(ctx context.Context, tenant, name, actor, start string) (a Applied, err error) {
 	begun := s.Clock.Now()
 	c, err := s.Calendars.Calendar(ctx, tenant, name)
@@ -37,26 +43,64 @@ func (s *Service) ApplyCalendar(ctx context.Context, tenant, name, actor, start 
 	if err != nil {
 		return a, err
 	}
-	for a.Next = start; ; {
+	enough := func() bool { return a.Changed+a.PutOff >= applyAtOnce || s.Clock.Now().Sub(begun) > applyFor }
+	for a.Next = start; !strings.HasPrefix(a.Next, searching); {
 		users, next, err := s.Calendars.CalendarUsers(ctx, tenant, name, a.Next, calendarsPage)
 		if err != nil {
 			return a, err
 		}
 		for _, u := range users {
-			if u.Version < c.Version {
+			if u.Version != c.Version {
 				if err := s.repin(ctx, job.Ref{Tenant: tenant, Job: u.Job}, actor, &a); err != nil {
 					return a, err
 				}
 			}
-			a.Next = u.Job
-			if a.Changed+a.PutOff >= applyAtOnce || s.Clock.Now().Sub(begun) > applyFor {
+			if a.Next = u.Job; enough() {
 				return a, nil
 			}
 		}
 		if a.Next = next; next == "" {
-			return a, nil
+			a.Next = searching
 		}
 	}
+	for !enough() {
+		next, err := s.searchPage(ctx, c, actor, &a)
+		if err != nil {
+			return a, err
+		}
+		if a.Next = ""; next == "" {
+			return a, nil
+		}
+		a.Next = searching + next
+	}
+	return a, nil
+}
+
+// searchPage looks through one page of all jobs for those that name a calendar and
+// are not known to, and gives them what it holds.
+func (s *Service) searchPage(ctx context.Context, c *job.StoredCalendar, actor string, a *Applied) (next string, err error) {
+	heads, next, err := s.Jobs.ListJobs(ctx, c.Tenant, strings.TrimPrefix(a.Next, searching), applyAtOnce)
+	if err != nil {
+		return "", err
+	}
+	for i := range heads {
+		if !slices.Contains(heads[i].Uses(), c.Name) {
+			continue
+		}
+		version, err := s.mendUse(ctx, &heads[i], c.Name)
+		if err != nil {
+			return "", err
+		}
+		if version == 0 {
+			continue
+		}
+		if a.Found++; version != c.Version {
+			if err := s.repin(ctx, heads[i].Ref, actor, a); err != nil {
+				return "", err
+			}
+		}
+	}
+	return next, nil
 }
 
 // errPinned ends a repin of a job that keeps to what its calendars hold.

@@ -63,7 +63,7 @@ type calendarsOutput struct {
 
 type applyCalendarInput struct {
 	Calendar string `path:"calendar" doc:"Name of the calendar"`
-	Cursor   string `query:"cursor" maxLength:"64" doc:"The next_cursor of the call before; empty = from the first job"`
+	Cursor   string `query:"cursor" maxLength:"4096" doc:"The next_cursor of the call before; empty = from the first job"`
 }
 
 type applyCalendarOutput struct {
@@ -79,7 +79,7 @@ func (a *api) registerCalendars() {
 	register(a, huma.Operation{OperationID: "delete-calendar", Method: http.MethodDelete, Path: path, Tags: []string{"calendars"}, Summary: "Delete a calendar", DefaultStatus: http.StatusNoContent,
 		Description: "Refused while jobs name it. Deleting a deleted one answers 204 again."}, a.deleteCalendar)
 	register(a, huma.Operation{OperationID: "apply-calendar", Method: http.MethodPost, Path: path + "/apply", Tags: []string{"calendars"}, Summary: "Give jobs what a calendar holds now",
-		Description: "An edit of each job that holds an older version: a new revision. It changes up to 100 jobs; call it with next_cursor until that is null. Harmless to repeat."}, a.applyCalendar)
+		Description: "An edit of each job that holds an older version: a new revision. It changes up to some hundred jobs; call it with next_cursor until that is null. All jobs are looked through, so that none is left out that names the calendar without being known to. Harmless to repeat."}, a.applyCalendar)
 }
 
 func (b CalendarBody) calendar() job.Calendar {
@@ -165,5 +165,5 @@ func (a *api) applyCalendar(ctx context.Context, in *applyCalendarInput) (*apply
 	if err != nil {
 		return nil, err
 	}
-	return &applyCalendarOutput{Body: client.CalendarApplied{Changed: done.Changed, PutOff: done.PutOff, NextCursor: client.Text(done.Next)}}, nil
+	return &applyCalendarOutput{Body: client.CalendarApplied{Changed: done.Changed, Found: done.Found, PutOff: done.PutOff, NextCursor: client.Text(done.Next)}}, nil
 }

@@ -32,7 +32,7 @@ func TestCalendarsByTheAPI(t *testing.T) {
 		{"the job keeps to its revision", "GET", "/v1/jobs/nightly/next?count=2", "", "", 200, []string{"2026-07-13T06:00:00.000Z", "2026-07-15T06:00:00.000Z"}},
 		{"and is told to be behind", "GET", "/v1/calendars/de", "", "", 200, []string{`"version":2`, `"jobs":1,"behind":1`, `"dates":["2026-07-15"]`}},
 		{"a put of the same job would take the new content", "PUT", "/v1/jobs/nightly?dry_run=true", kept, "", 200, []string{`"action":"updated"`, `"appear":["2026-07-14T06:00:00.000Z"]`, `"vanish":["2026-07-15T06:00:00.000Z"]`}},
-		{"until it is applied", "POST", "/v1/calendars/de/apply", "", "", 200, []string{`"changed":1,"put_off":0,"next_cursor":null`}},
+		{"until it is applied", "POST", "/v1/calendars/de/apply", "", "", 200, []string{`"changed":1,"found":0,"put_off":0,"next_cursor":null`}},
 		{"which changes nothing twice", "POST", "/v1/calendars/de/apply", "", "", 200, []string{`"changed":0`}},
 		{"then it has the new times", "GET", "/v1/jobs/nightly/next?count=2", "", "", 200, []string{"2026-07-13T06:00:00.000Z", "2026-07-14T06:00:00.000Z"}},
 		{"under a new revision", "PUT", "/v1/jobs/nightly", kept, "", 200, []string{`"action":"unchanged"`, `"revision":2`}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,10 +12,8 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// Calendars lie in the control table, one partition a tenant; who keeps to one, in a
-// partition of the calendar's own, one item a job.
-func calendarKey(tenant, name string) item         { return key("CAL#"+tenant, name) }
-func calendarUsers(tenant, calendar string) string { return "CALUSE#" + tenant + "/" + calendar }
+// Calendars lie in the control table, one partition a tenant.
+func calendarKey(tenant, name string) item { return key("CAL#"+tenant, name) }
 
 // Calendar strongly reads one calendar, also a tombstone; nil when there never was one.
 func (s *Store) Calendar(ctx context.Context, tenant, name string) (*job.StoredCalendar, error) {
@@ -48,23 +45,6 @@ func (s *Store) ListCalendars(ctx context.Context, tenant, cursor string, limit 
 		list[i] = *c
 	}
 	return list, next, nil
-}
-
-// CalendarUsers strongly pages through the jobs that keep to a calendar, by name.
-func (s *Store) CalendarUsers(ctx context.Context, tenant, calendar, cursor string, limit int) ([]job.CalendarUser, string, error) {
-	stored, next, err := s.controlPage(ctx, "calendar users", calendarUsers(tenant, calendar), cursor, limit)
-	if err != nil {
-		return nil, "", err
-	}
-	users := make([]job.CalendarUser, len(stored))
-	for i, one := range stored {
-		r := &reader{item: one}
-		users[i] = job.CalendarUser{Job: r.text(SortKey), Version: int(r.number("version"))}
-		if r.err != nil {
-			return nil, "", r.err
-		}
-	}
-	return users, next, nil
 }
 
 // controlPage strongly reads one page of a partition of the control table. The
@@ -133,40 +113,4 @@ func decodeCalendar(tenant string, stored item) (*job.StoredCalendar, error) {
 		Deleted: r.number("deleted") > 0, Schema: int(r.number("schema"))}
 	r.document("calendar", &c.Calendar)
 	return c, r.err
-}
-
-// usesWritten keeps, with a verb's write, who keeps to which calendar: what the job
-// no longer names goes, what its revision or the definition that waits pinned is
-// written with the older version of both.
-func (s *Store) usesWritten(c job.HeadChange) []types.TransactWriteItem {
-	var writes []types.TransactWriteItem
-	now := c.New.Uses()
-	for _, name := range c.Old.Uses() {
-		if !slices.Contains(now, name) {
-			writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(s.tables.Control), Key: key(calendarUsers(c.New.Tenant, name), c.New.Job)}})
-		}
-	}
-	versions := map[string]int{}
-	for _, rev := range []*job.Revision{c.Revision, c.Waiting} {
-		if rev == nil {
-			continue
-		}
-		for _, pinned := range rev.Calendars {
-			if v, known := versions[pinned.Name]; !known || pinned.Version < v {
-				versions[pinned.Name] = pinned.Version
-			}
-		}
-	}
-	for _, name := range now {
-		if version, known := versions[name]; known {
-			use := key(calendarUsers(c.New.Tenant, name), c.New.Job)
-			use["version"] = number(int64(version))
-			writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Control), Item: use}})
-		}
-	}
-	for _, pinned := range c.Fresh {
-		writes = append(writes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: aws.String(s.tables.Control), Key: calendarKey(c.New.Tenant, pinned.Name),
-			ConditionExpression: aws.String("version = :version AND attribute_not_exists(deleted)"), ExpressionAttributeValues: item{":version": number(int64(pinned.Version))}}})
-	}
-	return writes
 }
