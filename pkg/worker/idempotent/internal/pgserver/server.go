@@ -47,16 +47,19 @@ func (s *Server) Address() string { return "host=" + s.dir + " user=postgres dbn
 
 const install = "install it with `make deps`, or your system's package (Debian: apt-get install postgresql)"
 
-// binaries is the newest directory that holds both programs.
-func binaries() (string, error) {
+// packaged is where Debian's packages put the programs, a directory for each version.
+const packaged = "/usr/lib/postgresql/*/bin/initdb"
+
+// binaries is the directory of the programs: that of the path, else the newest packaged one.
+func binaries(packaged string) (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {
 			return filepath.Dir(path), nil
 		}
 	}
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	found, err := filepath.Glob(packaged)
 	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("no initdb on the path nor in /usr/lib/postgresql: %s", install)
+		return "", fmt.Errorf("no initdb on the path nor at %s: %s", packaged, install)
 	}
 	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
 	return filepath.Dir(found[0]), nil
@@ -101,7 +104,7 @@ func home(as *syscall.Credential) (string, error) {
 }
 
 func start(ctx context.Context) (*Server, error) {
-	bin, err := binaries()
+	bin, err := binaries(packaged)
 	if err != nil {
 		return nil, err
 	}

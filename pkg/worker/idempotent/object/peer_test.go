@@ -1,0 +1,333 @@
+//go:build conformance
+
+package object_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/worker"
+	"github.com/belfry-scheduler/belfry/pkg/worker/idempotent"
+	"github.com/belfry-scheduler/belfry/pkg/worker/idempotent/object"
+	"github.com/belfry-scheduler/belfry/pkg/worker/workertest"
+)
+
+var buckets atomic.Int64
+
+// bucket is a bucket of its own at the endpoint that BELFRY_CONFORMANCE_ENDPOINT names.
+func bucket(ctx context.Context) (*s3.Client, string, error) {
+	endpoint := os.Getenv("BELFRY_CONFORMANCE_ENDPOINT")
+	if endpoint == "" {
+		return nil, "", errors.New("BELFRY_CONFORMANCE_ENDPOINT must name the peer; `make conformance` starts one")
+	}
+	client := s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: &endpoint, UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
+	name := fmt.Sprintf("idempotent-%d-%d", os.Getpid(), buckets.Add(1))
+	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
+	return client, name, err
+}
+
+// bench is that bucket of one test.
+type bench struct {
+	*testing.T
+	client *s3.Client
+	name   string
+}
+
+func setup(t *testing.T) *bench {
+	t.Helper()
+	client, name, err := bucket(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{t, client, name}
+}
+
+func (b *bench) report(text string) *s3.PutObjectInput {
+	return &s3.PutObjectInput{Bucket: &b.name, Key: aws.String("daily"), Body: strings.NewReader(text)}
+}
+
+// put and publish are the two tools, told apart by what readers then find.
+var tools = map[string]func(b *bench, client object.Client, f idempotent.Fence, text string) error{
+	"put": func(b *bench, client object.Client, f idempotent.Fence, text string) error {
+		_, err := object.Put(b.Context(), client, b.report(text), f)
+		return err
+	},
+	"publish": func(b *bench, client object.Client, f idempotent.Fence, text string) error {
+		_, err := object.Publish(b.Context(), client, b.report(text), f)
+		return err
+	},
+}
+
+// read is what a reader finds that knows how the tool writes.
+func (b *bench) read(tool string) string {
+	b.Helper()
+	key := "daily"
+	if tool == "publish" {
+		r, err := object.Current(b.Context(), b.client, b.name, key)
+		if err != nil {
+			b.Fatal(err)
+		}
+		key = r.Object
+	}
+	out, err := b.client.GetObject(b.Context(), &s3.GetObjectInput{Bucket: &b.name, Key: &key})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := io.ReadAll(out.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(text)
+}
+
+func fence(token int64) idempotent.Fence {
+	return idempotent.FenceOf(workertest.Attempt(workertest.Facts{Job: "report", ScheduledAt: time.Date(2026, 7, 13, 1, 30, 0, 0, time.UTC), FencingToken: token}))
+}
+
+// freezer stands still before its put to the report's key, the last of a tool's calls.
+type freezer struct {
+	*s3.Client
+	frozen, thaw chan struct{}
+	once         *sync.Once
+}
+
+func (f freezer) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	if aws.ToString(in.Key) == "daily" {
+		f.once.Do(func() { close(f.frozen); <-f.thaw })
+	}
+	return f.Client.PutObject(ctx, in, options...)
+}
+
+// whileFrozen has attempt 1 write, stopped between its read and its write while
+// meanwhile runs, and answers what it was told.
+func (b *bench) whileFrozen(tool, text string, meanwhile func()) error {
+	f := freezer{b.client, make(chan struct{}), make(chan struct{}), new(sync.Once)}
+	answer := make(chan error, 1)
+	go func() { answer <- tools[tool](b, f, fence(1), text) }()
+	<-f.frozen
+	meanwhile()
+	close(f.thaw)
+	return <-answer
+}
+
+func TestAFrozenWorkersWriteIsRefusedAndTheNewerOnesStands(t *testing.T) {
+	for tool, write := range tools {
+		for name, before := range map[string]string{"the first object": "", "over an older one": "older"} {
+			t.Run(tool+", "+name, func(t *testing.T) {
+				b := setup(t)
+				if before != "" {
+					if err := write(b, b.client, fence(1), before); err != nil {
+						t.Fatal(err)
+					}
+				}
+				err := b.whileFrozen(tool, "old", func() {
+					for range 2 { // the newer attempt may write again
+						if err := write(b, b.client, fence(2), "new"); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+				var stale *idempotent.StaleError
+				if !errors.As(err, &stale) || stale.Fence != fence(1) || stale.Holder != fence(2) {
+					t.Errorf("the old worker was told %v", err)
+				}
+				if got := b.read(tool); got != "new" {
+					t.Errorf("there is %q", got)
+				}
+			})
+		}
+	}
+}
+
+// What the package says of equal bytes: Put does not see them, Publish does.
+func TestANewerAttemptThatWritesTheSameBytes(t *testing.T) {
+	for tool, refused := range map[string]bool{"put": false, "publish": true} {
+		b := setup(t)
+		write := tools[tool]
+		if err := write(b, b.client, fence(1), "same"); err != nil {
+			t.Fatal(err)
+		}
+		err := b.whileFrozen(tool, "old", func() {
+			if err := write(b, b.client, fence(2), "same"); err != nil {
+				t.Error(err)
+			}
+		})
+		if errors.Is(err, idempotent.ErrFenced) != refused {
+			t.Errorf("%s: the old worker was told %v", tool, err)
+		}
+		if want := map[bool]string{true: "same", false: "old"}[refused]; b.read(tool) != want {
+			t.Errorf("%s: there is %q, want %q", tool, b.read(tool), want)
+		}
+	}
+}
+
+// inTurn has one put at a time: the peer looks at a condition and then writes, with
+// room for another between the two. What lies between a tool's calls stays open.
+type inTurn struct {
+	*s3.Client
+	turn *sync.Mutex
+}
+
+func (c inTurn) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	return c.Client.PutObject(ctx, in, options...)
+}
+
+func TestOfTwentyAttemptsAtOnceTheNewestStands(t *testing.T) {
+	for tool, write := range tools {
+		b := setup(t)
+		client := inTurn{b.client, new(sync.Mutex)}
+		var all sync.WaitGroup
+		for token := int64(1); token <= 20; token++ {
+			all.Go(func() {
+				for {
+					err := write(b, client, fence(token), fmt.Sprint(token))
+					if err == nil || errors.Is(err, idempotent.ErrFenced) {
+						return
+					}
+					if !strings.Contains(err.Error(), "others wrote") { // then a worker would try again
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		if got := b.read(tool); got != "20" {
+			t.Errorf("%s: there is %q", tool, got)
+		}
+	}
+}
+
+// killed makes no call any more from the n-th put on; afterwards says whether that
+// one was still carried out.
+type killed struct {
+	*s3.Client
+	puts       *atomic.Int64
+	at         int64
+	afterwards bool
+}
+
+func (k killed) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	n := k.puts.Add(1)
+	if n < k.at {
+		return k.Client.PutObject(ctx, in, options...)
+	}
+	if n == k.at && k.afterwards {
+		_, err := k.Client.PutObject(ctx, in, options...)
+		return nil, errors.Join(errors.New("killed"), err)
+	}
+	return nil, errors.New("killed")
+}
+
+func TestACrashAtEveryStepLeavesTheOldOrTheNewAndTheNextAttemptGoesOn(t *testing.T) {
+	for tool, puts := range map[string]int64{"put": 1, "publish": 2} {
+		for at := int64(1); at <= puts; at++ {
+			for _, afterwards := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, put %d, carried out %v", tool, at, afterwards), func(t *testing.T) {
+					b := setup(t)
+					write := tools[tool]
+					if err := write(b, b.client, fence(1), "before"); err != nil {
+						t.Fatal(err)
+					}
+					if err := write(b, killed{b.client, new(atomic.Int64), at, afterwards}, fence(2), "dead"); err == nil {
+						t.Fatal("the crash was survived")
+					}
+					if got, want := b.read(tool), map[bool]string{true: "dead", false: "before"}[afterwards && at == puts]; got != want {
+						t.Errorf("there is %q, want %q", got, want)
+					}
+					for range 2 {
+						if err := write(b, b.client, fence(3), "next"); err != nil {
+							t.Error(err)
+						}
+					}
+					if got := b.read(tool); got != "next" {
+						t.Errorf("there is %q", got)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestCurrentSaysWhatIsNoRegistration(t *testing.T) {
+	b := setup(t)
+	if _, err := object.Current(t.Context(), b.client, b.name, "daily"); job.CodeOf(err) != job.CodeNotFound {
+		t.Errorf("of nothing: %v", err)
+	}
+	for _, text := range []string{"", "{}", "plain", `{"object":"` + strings.Repeat("x", 4096) + `"}`} {
+		if _, err := b.client.PutObject(t.Context(), b.report(text)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := object.Current(t.Context(), b.client, b.name, "daily"); job.CodeOf(err) != job.CodeInvalid {
+			t.Errorf("of %.20q: %v", text, err)
+		}
+	}
+}
+
+// The second attempt took over and published; what the first, thawed, then publishes
+// is refused, and readers follow the registration to whole bytes.
+func ExamplePublish() {
+	ctx := context.Background()
+	client, name, err := bucket(ctx)
+	if err != nil {
+		panic(err)
+	}
+	for _, token := range []int64{2, 1} {
+		a := workertest.Attempt(workertest.Facts{Job: "report", FencingToken: token})
+		_, err := object.Publish(ctx, client, &s3.PutObjectInput{Bucket: &name, Key: aws.String("daily"),
+			Body: strings.NewReader(fmt.Sprintf("report of token %d", token))}, idempotent.FenceOf(a))
+		fmt.Println("token", token, "refused:", errors.Is(err, idempotent.ErrFenced))
+	}
+	current, err := object.Current(ctx, client, name, "daily")
+	if err != nil {
+		panic(err)
+	}
+	out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: &name, Key: &current.Object})
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(out.Body)
+	fmt.Println(string(text), err)
+	// Output:
+	// token 2 refused: false
+	// token 1 refused: true
+	// report of token 2 <nil>
+}
+
+// One object whose bytes differ with every attempt.
+func ExamplePut() {
+	ctx := context.Background()
+	client, name, err := bucket(ctx)
+	if err != nil {
+		panic(err)
+	}
+	for _, token := range []int64{1, 2, 1} {
+		a := workertest.Attempt(workertest.Facts{Job: "report", Number: int(token), FencingToken: token})
+		_, err := object.Put(ctx, client, &s3.PutObjectInput{Bucket: &name, Key: aws.String("status.json"),
+			Body: strings.NewReader(fmt.Sprintf(`{"attempt":%d}`, a.Number()))}, idempotent.FenceOf(a))
+		if err != nil {
+			fmt.Println(worker.FailureOf(err).Code)
+			continue
+		}
+		fmt.Println("stored by attempt", a.Number())
+	}
+	// Output:
+	// stored by attempt 1
+	// stored by attempt 2
+	// FENCED
+}
