@@ -19,7 +19,11 @@ func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error)
 		return nil, err
 	}
 	e := i.Environment
-	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Clock: i.Settings.Clock})
+	options := target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Installation: e.Prefix, Clock: i.Settings.Clock}
+	if i.AWS.Credentials != nil {
+		options.AWS = &i.AWS
+	}
+	err = target.Register(w, options)
 	if err != nil {
 		return nil, err
 	}

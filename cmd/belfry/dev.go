@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
@@ -20,6 +22,7 @@ func (a *app) devCommand() *cobra.Command {
 	var o dev.Options
 	var files []string
 	var level, traces, pools string
+	var account bool
 	c := &cobra.Command{Use: "dev", Short: "Run all of Belfry in this process, with no account and no Docker",
 		Long: `Run all of Belfry in this process: the API, the tick (once a minute, as in a
 deployment), scanners, workers and a local AWS endpoint that keeps everything in
@@ -40,6 +43,11 @@ Workers of this process serve all of them, and there are 16 shards, not 256.
 Webhook calls are signed with BELFRY_WEBHOOK_SECRET, or else with a secret that is
 made once and kept in the folder of --data, in the file webhook-secret.
 
+Targets in AWS (lambda, sqs, sns, eventbridge, stepfunctions, ecs) need an account:
+with --aws they are called in the region and with the credentials that the AWS
+command line would use. Without it such jobs are taken, and their attempts fail
+with AWS_NOT_CONFIGURED.
+
 Traces of executions go to the collector that --traces names, or the variables of
 OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and so on).
 
@@ -52,6 +60,7 @@ Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 	c.Flags().StringArrayVar(&files, "apply", nil, "job file to apply once it serves (repeatable)")
 	c.Flags().StringVar(&pools, "pools", "", "file of pools, as a deployment reads it, or - for stdin (default the pools that ship)")
 	c.Flags().StringSliceVar(&o.Types, "types", nil, "types that a job may have, joined by commas (up to 20)")
+	c.Flags().BoolVar(&account, "aws", false, "call targets in AWS, in the account of the environment")
 	c.Flags().StringVar(&traces, "traces", "", "OTLP endpoint that takes traces, such as http://127.0.0.1:4318 (default $OTEL_EXPORTER_OTLP_ENDPOINT, then none)")
 	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -64,6 +73,11 @@ Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 		}
 		if o.Traces, err = a.devTraces(c.Context(), traces, log); err != nil {
 			return err
+		}
+		if account {
+			if o.AWS, err = devAccount(c.Context()); err != nil {
+				return err
+			}
 		}
 		o.Version, o.Entropy, o.Log, o.WebhookSecret = versionText(), rand.Reader, log, a.env("BELFRY_WEBHOOK_SECRET")
 		o.Ready = func(ctx context.Context, urls dev.URLs) error { return a.devReady(ctx, c, urls, files) }
@@ -127,6 +141,24 @@ func (a *app) devTraces(ctx context.Context, endpoint string, log *slog.Logger) 
 		return nil, err
 	}
 	return assemble.Traces(ctx, settings, assemble.Settings{Log: log}, "belfry-dev", versionText(), aws.Config{})
+}
+
+// devAccount is the account that the environment names, as the AWS command line
+// would find it.
+func devAccount(ctx context.Context) (*aws.Config, error) {
+	account, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, &job.Error{Code: job.CodeInvalid, Field: "--aws", Message: "the AWS settings of the environment do not read: " + job.Shorten(err.Error()), Fix: "mend them: aws sts get-caller-identity must answer"}
+	}
+	if account.Region == "" {
+		return nil, &job.Error{Code: job.CodeInvalid, Field: "AWS_REGION", Message: "no region is named in which targets are to be called", Fix: "set AWS_REGION, or AWS_PROFILE to a profile with a region"}
+	}
+	asking, done := context.WithTimeout(ctx, 10*time.Second)
+	defer done()
+	if _, err := account.Credentials.Retrieve(asking); err != nil {
+		return nil, &job.Error{Code: job.CodeInvalid, Field: "--aws", Message: "there are no AWS credentials", Fix: "sign in so that aws sts get-caller-identity answers, or leave --aws out"}
+	}
+	return &account, nil
 }
 
 func (a *app) logger(level string) (*slog.Logger, error) {

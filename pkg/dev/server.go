@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
@@ -28,7 +29,7 @@ import (
 )
 
 // Options of the process. Every field is required, but for Log, Version,
-// Pools, Types, Traces and WebhookSecret.
+// Pools, Types, AWS, Traces and WebhookSecret.
 type Options struct {
 	Data      string // folder of everything that is kept; made when it is not there
 	Listen    string // host:port of the API; port 0 = a free one
@@ -45,6 +46,9 @@ type Options struct {
 	// WebhookSecret signs webhook calls: whsec_ and 24 to 64 bytes in base64.
 	// Empty = one that is made once and kept in Data.
 	WebhookSecret string
+	// AWS is the account that targets in AWS are called in; nil = none, and attempts
+	// of such jobs fail for good and say so.
+	AWS *aws.Config
 	// Traces takes the spans; nil = off. The process closes it.
 	Traces *otlp.Export
 	// Ready is called once, when API and workers serve, with the real
@@ -212,7 +216,8 @@ func (s *server) worker() (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: target.Loopback(), UserAgent: "Belfry/" + s.Version})
+	err = target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: target.Loopback(), UserAgent: "Belfry/" + s.Version,
+		AWS: s.AWS, WithoutAWS: withoutAWS, Installation: "dev"})
 	if err != nil {
 		if s.WebhookSecret != "" {
 			return nil, variableRefused(err)
@@ -221,6 +226,9 @@ func (s *server) worker() (*worker.Worker, error) {
 	}
 	return w, nil
 }
+
+// withoutAWS is what an attempt of a job with a target in AWS tells.
+const withoutAWS = "start `belfry dev --aws`, with AWS_REGION and credentials in the environment or by AWS_PROFILE"
 
 func (s *server) api(hosts []string) http.Handler {
 	return httpapi.New(s.planes.Control, httpapi.Options{

@@ -54,37 +54,6 @@ type Schedule struct {
 	OnExcluded string   `json:"on_excluded,omitempty" doc:"SKIP (default), NEXT_BUSINESS_DAY or PREVIOUS_BUSINESS_DAY: what becomes of a time that calendars exclude"`
 }
 
-// Target is job.Target: exactly one member is given.
-type Target struct {
-	_ struct{} `additionalProperties:"false"`
-
-	Webhook *Webhook       `json:"webhook,omitempty" doc:"An HTTP POST of the payload"`
-	Log     *LogTarget     `json:"log,omitempty" doc:"A line in the worker's log"`
-	Handler *HandlerTarget `json:"handler,omitempty" doc:"A function that a worker registered"`
-}
-
-// Webhook is job.Webhook.
-type Webhook struct {
-	_ struct{} `additionalProperties:"false"`
-
-	URL     string            `json:"url" doc:"Absolute http or https URL without credentials"`
-	Headers map[string]string `json:"headers,omitempty" doc:"Up to 32 headers of your own"`
-}
-
-// LogTarget is job.LogTarget.
-type LogTarget struct {
-	_ struct{} `additionalProperties:"false"`
-
-	Message string `json:"message,omitempty" doc:"Text of the line"`
-}
-
-// HandlerTarget is job.HandlerTarget.
-type HandlerTarget struct {
-	_ struct{} `additionalProperties:"false"`
-
-	Name string `json:"name" doc:"Name under which a worker registered the function"`
-}
-
 // Retry is job.Retry with its durations as text.
 type Retry struct {
 	_ struct{} `additionalProperties:"false"`
@@ -167,25 +136,11 @@ func (r *reading) schedule(prefix string, s Schedule) job.Schedule {
 	}
 }
 
-func (r *reading) target(t Target) job.Target {
-	var out job.Target
-	if t.Webhook != nil {
-		out.Webhook = &job.Webhook{URL: t.Webhook.URL, Headers: t.Webhook.Headers}
-	}
-	if t.Log != nil {
-		out.Log = &job.LogTarget{Message: t.Log.Message}
-	}
-	if t.Handler != nil {
-		out.Handler = &job.HandlerTarget{Name: t.Handler.Name}
-	}
-	return out
-}
-
 // definition reads the whole; every text that does not read is told at once.
 func (d Definition) definition() (job.Definition, error) {
 	var r reading
 	out := job.Definition{
-		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: r.target(d.Target), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
+		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: d.Target.target(), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
 		Payload: d.Payload, Timeout: r.positive("timeout", d.Timeout), StartDeadline: r.positive("start_deadline", d.StartDeadline), Concurrency: job.Concurrency(d.Concurrency), OnResume: job.OnResume(d.OnResume),
 		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.positive("retry.base", d.Retry.Base), Max: r.positive("retry.max", d.Retry.Max),
 			MaxAge: r.positive("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost},

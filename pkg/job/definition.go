@@ -34,54 +34,6 @@ const (
 	MaxStartDeadline = Duration(30 * 24 * time.Hour)
 )
 
-// Target says what an execution does. Exactly one member is set.
-type Target struct {
-	Webhook *Webhook       `json:"webhook,omitempty"`
-	Log     *LogTarget     `json:"log,omitempty"`
-	Handler *HandlerTarget `json:"handler,omitempty"`
-}
-
-// Webhook is an HTTP POST of the payload to URL.
-type Webhook struct {
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
-// LogTarget writes the payload's size and the execution's id to the worker's
-// log: for demonstrations and for trying out schedules.
-type LogTarget struct {
-	Message string `json:"message,omitempty"`
-}
-
-// HandlerTarget runs a function that a worker registered under Name.
-type HandlerTarget struct {
-	Name string `json:"name"`
-}
-
-// TargetKinds are the kinds of targets that there are.
-var TargetKinds = []string{"webhook", "log", "handler"}
-
-// Kind names the target's kind, one of TargetKinds; empty when none is set.
-func (t Target) Kind() string {
-	switch {
-	case t.Webhook != nil:
-		return "webhook"
-	case t.Log != nil:
-		return "log"
-	case t.Handler != nil:
-		return "handler"
-	}
-	return ""
-}
-
-// HandlerName is the name under which a worker finds the code to run.
-func (t Target) HandlerName() string {
-	if t.Handler != nil {
-		return t.Handler.Name
-	}
-	return "belfry." + t.Kind()
-}
-
 // Definition is what a person writes: the content of one immutable revision.
 type Definition struct {
 	Job      string          `json:"job"`

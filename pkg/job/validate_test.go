@@ -103,9 +103,9 @@ func TestNamesScheduleAndTargetAreChecked(t *testing.T) {
 		"three schedules": {func(d *job.Definition) { d.Schedule.Every, d.Schedule.At = job.Duration(time.Minute), halfPastOne },
 			job.CodeScheduleInvalid, "schedule", "3", "exactly one of cron, every, at"},
 		"no target": {func(d *job.Definition) { d.Target = job.Target{} }, job.CodeInvalid, "target", "0",
-			"exactly one of webhook, log, handler"},
+			"exactly one of webhook, log, handler, lambda, sqs, sns, eventbridge, stepfunctions, ecs"},
 		"two targets": {func(d *job.Definition) { d.Target.Log = &job.LogTarget{} }, job.CodeInvalid, "target", "2",
-			"exactly one of webhook, log, handler"},
+			"exactly one of webhook, log, handler, lambda, sqs, sns, eventbridge, stepfunctions, ecs"},
 		"a handler without a name": {func(d *job.Definition) { d.Target = job.Target{Handler: &job.HandlerTarget{}} },
 			job.CodeInvalid, "target.handler.name", "", job.NamePattern},
 		"a log message without end": {func(d *job.Definition) {

@@ -27,6 +27,7 @@ const (
 	HandlerSpan     SpanName = "belfry.handler"     // the handler; its own spans nest below
 	SettleSpan      SpanName = "belfry.settle"      // the settle's write
 	WebhookSpan     SpanName = "belfry.webhook"     // the call of a webhook
+	AWSSpan         SpanName = "belfry.aws"         // the call of a target in AWS
 )
 
 // Tracer makes the spans of executions. Nil is a tracer that is off: its
@@ -168,6 +169,19 @@ func Call(ctx context.Context, name SpanName, method, host string, at time.Time)
 	tracer := above.TracerProvider().Tracer(scope)
 	_, span := tracer.Start(ctx, string(name), trace.WithTimestamp(at), trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attribute.String("http.request.method", method), attribute.String("server.address", host)))
+	return &Span{tracer: tracer, span: span}
+}
+
+// CallAWS begins the span of a target's call of an AWS service below the span in
+// ctx; nil when nothing there is recorded.
+func CallAWS(ctx context.Context, service, operation string, at time.Time) *Span {
+	above := trace.SpanFromContext(ctx)
+	if !above.IsRecording() {
+		return nil
+	}
+	tracer := above.TracerProvider().Tracer(scope)
+	_, span := tracer.Start(ctx, string(AWSSpan), trace.WithTimestamp(at), trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(attribute.String("rpc.system", "aws-api"), attribute.String("rpc.service", service), attribute.String("rpc.method", operation)))
 	return &Span{tracer: tracer, span: span}
 }
 

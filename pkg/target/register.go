@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -26,7 +28,15 @@ type Options struct {
 	WebhookAllow []netip.Prefix
 	// UserAgent is sent with every webhook; empty = "Belfry".
 	UserAgent string
-	Clock     Clock // nil = the system's
+	// AWS configures the clients of the targets that call AWS; nil = this worker has
+	// no account, and their attempts fail for good with AWS_NOT_CONFIGURED.
+	AWS *aws.Config
+	// WithoutAWS is what such an attempt tells a person to do.
+	WithoutAWS string
+	// Installation is the installation's prefix. It keeps apart what two of them
+	// start in one account.
+	Installation string
+	Clock        Clock // nil = the system's
 }
 
 // Loopback are the networks of the machine itself, to be allowed where the
@@ -47,5 +57,12 @@ func Register(w *worker.Worker, o Options) error {
 	}
 	worker.Handle(w, job.Target{Webhook: &job.Webhook{}}.HandlerName(), hook.handle)
 	worker.Handle(w, job.Target{Log: &job.LogTarget{}}.HandlerName(), logger{clock: o.Clock}.handle)
+	there := newAccount(o)
+	worker.Handle(w, job.Target{Lambda: &job.LambdaTarget{}}.HandlerName(), there.invoke)
+	worker.Handle(w, job.Target{SQS: &job.SQSTarget{}}.HandlerName(), there.send)
+	worker.Handle(w, job.Target{SNS: &job.SNSTarget{}}.HandlerName(), there.publish)
+	worker.Handle(w, job.Target{EventBridge: &job.EventBridgeTarget{}}.HandlerName(), there.put)
+	worker.Handle(w, job.Target{StepFunctions: &job.StepFunctionsTarget{}}.HandlerName(), there.start)
+	worker.Handle(w, job.Target{ECS: &job.ECSTarget{}}.HandlerName(), there.run)
 	return nil
 }

@@ -76,27 +76,6 @@ func (r *reader) schedule(s *job.Schedule) func(string, ast.Node) {
 	}
 }
 
-func (r *reader) target(t *job.Target) func(string, ast.Node) {
-	return func(path string, n ast.Node) {
-		r.mapping(path, n, keys{
-			"webhook": func(path string, n ast.Node) {
-				t.Webhook = &job.Webhook{}
-				r.mapping(path, n, keys{"url": text(r, &t.Webhook.URL), "headers": r.texts(&t.Webhook.Headers)})
-			},
-			"log": func(path string, n ast.Node) {
-				t.Log = &job.LogTarget{}
-				if _, empty := n.(*ast.NullNode); !empty {
-					r.mapping(path, n, keys{"message": text(r, &t.Log.Message)})
-				}
-			},
-			"handler": func(path string, n ast.Node) {
-				t.Handler = &job.HandlerTarget{}
-				r.mapping(path, n, keys{"name": text(r, &t.Handler.Name)})
-			},
-		})
-	}
-}
-
 func (r *reader) retry(v *job.Retry) func(string, ast.Node) {
 	return func(path string, n ast.Node) {
 		r.mapping(path, n, keys{

@@ -237,8 +237,8 @@ func TestWhatIsMissingIsNotSaidToBeTooMuch(t *testing.T) {
 	for file, want := range map[string]string{
 		"job: a\ntarget: {log: {}}\n":                                            "add one of cron, every and at",
 		"job: a\nschedule: {every: 1s, cron: '@daily'}\ntarget: {log: {}}\n":     "keep one of cron, every and at",
-		"job: a\nschedule: {every: 1s}\n":                                        "add one of webhook, log and handler",
-		"job: a\nschedule: {every: 1s}\ntarget: {log: {}, handler: {name: h}}\n": "keep one of webhook, log and handler",
+		"job: a\nschedule: {every: 1s}\n":                                        "add one of them",
+		"job: a\nschedule: {every: 1s}\ntarget: {log: {}, handler: {name: h}}\n": "keep one of log and handler",
 	} {
 		if _, err := Parse("jobs.yaml", []byte(file), today); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", file, err, want)
