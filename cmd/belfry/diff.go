@@ -33,6 +33,7 @@ type diffFlags struct {
 type difference struct {
 	Job   client.Text   `json:"job"`
 	Cron  string        `json:"cron"`
+	Every string        `json:"every,omitempty"` // of an interval, whose calendars' zones move it
 	Zone  string        `json:"zone"`
 	Gone  []client.Time `json:"gone"`            // times under the first database alone
 	Come  []client.Time `json:"come"`            // times under the second alone
@@ -51,8 +52,8 @@ type differences struct {
 func (a *app) scheduleDiff() *cobra.Command {
 	var f diffFlags
 	c := &cobra.Command{Use: "diff --tzdb A B", Short: "Show which times move from one time zone database to another",
-		Long: `Show which times move from one time zone database to another: of one cron expression, or with --all of every cron job of
-the service. A and B are zoneinfo.zip files, such as those of Go releases (lib/time/zoneinfo.zip), or the word "embedded",
+		Long: `Show which times move from one time zone database to another: of one cron expression, or with --all of every job of the
+service whose times hang on a zone, its own or that of a calendar as it is now. A and B are zoneinfo.zip files, such as those of Go releases (lib/time/zoneinfo.zip), or the word "embedded",
 which is the database in this program; B is that, too, when it is left out.`,
 		Example: "  belfry schedule diff --tzdb new.zip embedded --cron '30 3 * * *' --zone Europe/Berlin\n  belfry schedule diff --tzdb embedded new.zip --all --json", Args: upTo(1)}
 	flags := c.Flags()
@@ -62,7 +63,7 @@ which is the database in this program; B is that, too, when it is left out.`,
 	flags.StringVar(&f.dialect, "dialect", "", "grammar of the expression: unix, quartz, aws or cronexpr (default unix for 5 fields)")
 	flags.StringVar(&f.gap, "gap", "", "SKIP or SHIFT_FORWARD a wall-clock time that does not exist")
 	flags.StringVar(&f.overlap, "overlap", "", "FIRST, SECOND or BOTH of a wall-clock time that exists twice")
-	flags.BoolVar(&f.all, "all", false, "compare all cron jobs of the service in place of an expression")
+	flags.BoolVar(&f.all, "all", false, "compare the jobs of the service in place of an expression")
 	flags.StringVar(&f.after, "after", "", "strictly after this RFC 3339 time (default now)")
 	flags.IntVar(&f.days, "days", 400, "how many days to compare (1 to 4000)")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.diff(c, f, args) }
@@ -87,7 +88,7 @@ func (a *app) diff(c *cobra.Command, f diffFlags, args []string) error {
 	case after.IsZero():
 		after = a.now()
 	}
-	x := comparison{from: after, to: after.Add(time.Duration(f.days) * 24 * time.Hour), answer: differences{First: nameOf(f.tzdb), Second: nameOf(second), Items: []difference{}}}
+	x := comparison{from: after, to: after.Add(time.Duration(f.days) * 24 * time.Hour), answer: differences{First: nameOf(f.tzdb), Second: nameOf(second), Items: []difference{}}, calendars: map[string]job.PinnedCalendar{}}
 	if x.first, err = openZones(f.tzdb); err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (a *app) diff(c *cobra.Command, f diffFlags, args []string) error {
 		if _, err := schedule.Compile(asked, after); err != nil && job.CodeOf(err) != job.CodeZoneUnknown {
 			return err
 		}
-		x.compare("", asked)
+		x.compare("", asked, after, nil)
 		return a.print(x.answer, func() { a.showDifferences(x.answer) })
 	}
 	return a.call(c, func(ctx context.Context, api *client.Client) error {
@@ -110,8 +111,8 @@ func (a *app) diff(c *cobra.Command, f diffFlags, args []string) error {
 			if err != nil {
 				return err
 			}
-			if j.Schedule.Cron != "" {
-				x.compare(j.Job, j.Schedule)
+			if err := x.compareJob(ctx, api, j); err != nil {
+				return err
 			}
 		}
 		return a.print(x.answer, func() { a.showDifferences(x.answer) })
@@ -122,22 +123,60 @@ func (a *app) diff(c *cobra.Command, f diffFlags, args []string) error {
 type comparison struct {
 	first, second *schedule.Zones
 	from, to      time.Time
+	calendars     map[string]job.PinnedCalendar // of the service, as far as they were read
 	answer        differences
 }
 
-func (x *comparison) compare(of string, s job.Schedule) {
+// compareJob compares a job of the service, if its times hang on a zone.
+func (x *comparison) compareJob(ctx context.Context, api *client.Client, j client.Job) error {
+	var pinned []job.PinnedCalendar
+	for _, name := range j.Schedule.Calendars() {
+		one, known := x.calendars[name]
+		if !known {
+			read, err := api.Calendar(ctx, name)
+			if err != nil {
+				return err
+			}
+			one = job.PinnedCalendar{Calendar: *read.Content, Version: read.Version}
+			x.calendars[name] = one
+		}
+		pinned = append(pinned, one)
+	}
+	if j.Schedule.Cron != "" || len(pinned) > 0 {
+		x.compare(j.Job, j.Schedule, inPhase(j, x.from), pinned)
+	}
+	return nil
+}
+
+// inPhase is a moment up to from at which an interval of the job could be due.
+func inPhase(j client.Job, from time.Time) time.Time {
+	every, next := j.Schedule.Every.Std(), j.NextFireAt.Time
+	if every <= 0 || next.IsZero() {
+		return from
+	}
+	anchor := next.Add(-next.Sub(from).Truncate(every))
+	for anchor.After(from) {
+		anchor = anchor.Add(-every)
+	}
+	return anchor
+}
+
+func (x *comparison) compare(of string, s job.Schedule, anchor time.Time, pinned []job.PinnedCalendar) {
 	x.answer.Compared++
 	d := difference{Job: client.Text(of), Cron: s.Cron, Zone: s.Zone, Gone: []client.Time{}, Come: []client.Time{}}
+	if s.Every > 0 {
+		d.Every = s.Every.String()
+	}
 	if d.Zone == "" {
 		d.Zone = job.DefaultZone
 	}
-	first, err := x.first.Compile(s, x.from)
+	first, err := x.first.CompileUnder(s, anchor, pinned)
 	if err != nil {
 		d.Error = x.answer.First + ": " + err.Error()
 		x.answer.Items = append(x.answer.Items, d)
 		return
 	}
-	second, err := x.second.Compile(s, x.from)
+	second, err := x.second.CompileUnder(s, anchor, pinned)
 	if err != nil {
 		d.Error = x.answer.Second + ": " + err.Error()
 		x.answer.Items = append(x.answer.Items, d)
@@ -169,6 +208,14 @@ func openZones(name string) (*schedule.Zones, error) {
 	return schedule.OpenZones(filepath.Base(name), archive)
 }
 
+// what is the schedule in a few words; the zone of an interval is that of its calendars.
+func (d *difference) what() string {
+	if d.Every != "" {
+		return "every " + d.Every
+	}
+	return d.Cron + " (" + d.Zone + ")"
+}
+
 func nameOf(database string) string {
 	if database == embeddedZones {
 		return schedule.TZDBVersion()
@@ -192,7 +239,7 @@ func (a *app) showDifferences(all differences) {
 		return strings.Join(texts, ", ")
 	}
 	for _, d := range all.Items {
-		fmt.Fprintf(a.out, "%s\n", strings.TrimSpace(safe(string(d.Job))+" "+safe(d.Cron)+" ("+safe(d.Zone)+")"))
+		fmt.Fprintf(a.out, "%s\n", strings.TrimSpace(safe(string(d.Job))+" "+safe(d.what())))
 		if d.Error != "" {
 			fmt.Fprintf(a.out, "  %s\n", safe(d.Error))
 			continue

@@ -120,7 +120,9 @@ func TestComparingDatabases(t *testing.T) {
 		golden(t, "comparing "+name, belfry(t, "http://127.0.0.1:1", "", append(append([]string{"schedule", "diff"}, args...), from...)...))
 	}
 	url := service(t)
-	put := belfry(t, url, "job: berlin\nschedule: {cron: \"0 9 * * *\", zone: Europe/Berlin}\ntarget: {log: {}}\n---\njob: often\nschedule: {every: 1h}\ntarget: {log: {}}\n", "apply", "-f", "-")
+	put := belfry(t, url, "calendar: office\nzone: Europe/Berlin\nweekly: [{days: mon-fri, from: '09:00', to: '17:00'}]\n---\n"+
+		"job: in-the-office\nschedule: {every: 1h, include: [office]}\ntarget: {log: {}}\n---\njob: out-of-office\nschedule: {cron: 30 8 * * *, zone: UTC, exclude: [office]}\ntarget: {log: {}}\n---\n"+
+		"job: berlin\nschedule: {cron: \"0 9 * * *\", zone: Europe/Berlin}\ntarget: {log: {}}\n---\njob: often\nschedule: {every: 1h}\ntarget: {log: {}}\n", "apply", "-f", "-")
 	if put.code != exitOK {
 		t.Fatal(put.err)
 	}

@@ -124,23 +124,24 @@ func TestAMoveIsAnEditThatLeavesTheDefinitionAlone(t *testing.T) {
 
 // Office hours in Berlin begin at 07:00 UTC now, no longer at 08:00; those in Tokyo
 // at 01:00, no longer at 00:00.
-func TestAnIntervalMovesWithTheZoneOfItsCalendar(t *testing.T) {
+func TestTimesMoveWithTheZoneOfACalendar(t *testing.T) {
 	monday := time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC)
 	for says, row := range map[string]struct {
-		include, exclude []string
-		zone             string
-		was, is          time.Duration // the next time, into Monday
+		schedule job.Schedule  // every hour
+		zone     string        // of the calendar
+		was, is  time.Duration // the next time, into Monday
 	}{
-		"the hours to which it keeps begin earlier": {[]string{"office"}, nil, "Europe/Berlin", 8 * time.Hour, 7 * time.Hour},
-		"those that it leaves out begin later":      {nil, []string{"office"}, "Asia/Tokyo", 8 * time.Hour, 0},
-		"those of a zone that stays as it was":      {[]string{"office"}, nil, "America/New_York", 14 * time.Hour, 14 * time.Hour},
+		"the hours to which an interval keeps begin earlier": {job.Schedule{Every: job.Duration(time.Hour), Include: []string{"office"}}, "Europe/Berlin", 8 * time.Hour, 7 * time.Hour},
+		"those that it leaves out begin later":               {job.Schedule{Every: job.Duration(time.Hour), Exclude: []string{"office"}}, "Asia/Tokyo", 8 * time.Hour, 0},
+		"those of a zone that stays as it was":               {job.Schedule{Every: job.Duration(time.Hour), Include: []string{"office"}}, "America/New_York", 14 * time.Hour, 14 * time.Hour},
+		"those of a cron expression in a zone that stays":    {job.Schedule{Cron: "0 * * * *", Zone: "UTC", Include: []string{"office"}}, "Europe/Berlin", 8 * time.Hour, 7 * time.Hour},
 	} {
 		t.Run(says, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(monday))
 				b := &books{pinned: []job.PinnedCalendar{{Version: 1, Calendar: job.Calendar{Name: "office", Zone: row.zone, Weekly: []job.Window{{Days: "mon-fri", From: "09:00", To: "17:00"}}}}}}
 				b.add("hourly", func(h *job.Head) {
-					h.Schedule, h.Anchor = job.Schedule{Every: job.Duration(time.Hour), Include: row.include, Exclude: row.exclude}, monday.AddDate(0, -1, 0)
+					h.Schedule, h.Anchor = row.schedule, monday.AddDate(0, -1, 0)
 					h.NextFireAt, h.LastScheduled = monday.Add(row.was), monday.Add(-time.Hour)
 				})
 				if err := b.service(t).Step(t.Context()); err != nil {
