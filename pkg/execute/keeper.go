@@ -134,10 +134,25 @@ func (k *keeper) beat(ctx context.Context) bool {
 	}
 	k.adopt(next)
 	if next.Cancel != nil {
-		k.end(ErrCanceled)
+		k.hearCancel(ctx, next)
 	}
 	k.hide(ctx, next, now, lease)
 	return true
+}
+
+// hearCancel ends the work, or notes that it cannot be.
+func (k *keeper) hearCancel(ctx context.Context, held *job.Execution) {
+	if k.p.Uncancelable == nil || !k.p.Uncancelable(k.p.revision.Definition) {
+		k.end(ErrCanceled)
+		return
+	}
+	k.told.Do(func() { close(k.canceled) })
+	if held.Cancel.Declined {
+		return
+	}
+	if err := k.p.Executions.DeclineCancel(ctx, held); err != nil && !errors.Is(err, job.ErrLost) {
+		k.p.log().Warn("a cancel request could not be declined; the next heartbeat tries again", slog.String("execution", held.ID()), slog.Any("error", err))
+	}
 }
 
 // end tells the work to stop, and why; only the first cause counts.

@@ -173,8 +173,12 @@ func (p *passage) claim(ctx context.Context, seen *job.Execution) (*job.Executio
 	if seen != nil {
 		pool = seen.Pool
 	}
-	item, err := p.Executions.Claim(ctx, job.ClaimRequest{Ref: m.Ref, Key: m.Key, Epoch: m.Epoch, Owner: p.Owner, Nonce: p.nonce,
-		Now: now, Until: now.Add(p.Leases.Lease(pool)), Seen: seen})
+	request := job.ClaimRequest{Ref: m.Ref, Key: m.Key, Epoch: m.Epoch, Owner: p.Owner, Nonce: p.nonce,
+		Now: now, Until: now.Add(p.Leases.Lease(pool)), Seen: seen}
+	if seen != nil && seen.Status == job.Running && p.revision != nil && p.revision.Definition.Retry.MaxRun > 0 {
+		request.Ran = lifecycle.RanUntil(seen, seen.Lease.Until)
+	}
+	item, err := p.Executions.Claim(ctx, request)
 	if errors.Is(err, job.ErrLost) {
 		err = nil
 	}

@@ -43,11 +43,15 @@ func (p *passage) attempt(ctx context.Context, item *job.Execution, sentAt time.
 		}
 	}
 	definition := p.revision.Definition
-	deadline := p.Clock.Now().Add(definition.Timeout.Std())
+	timeout := definition.Timeout.Std()
+	if left, bounded := lifecycle.RunLeft(item, definition.Retry); bounded {
+		timeout = min(timeout, left)
+	}
+	deadline := p.Clock.Now().Add(timeout)
 	k := newKeeper(p, item, sentAt)
 	workCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	workCtx, stopTimer := context.WithTimeoutCause(workCtx, definition.Timeout.Std(), ErrDeadline)
+	workCtx, stopTimer := context.WithTimeoutCause(workCtx, timeout, ErrDeadline)
 	defer stopTimer()
 	k.start(ctx, cancel)
 	defer k.stop()
@@ -62,7 +66,7 @@ func (p *passage) attempt(ctx context.Context, item *job.Execution, sentAt time.
 		p.span.Failed(string(failure.Class), failure.Code)
 	}
 	ctx, span := p.span.Begin(context.WithoutCancel(ctx), observe.SettleSpan, p.Clock.Now())
-	disposal := p.settle(ctx, k, failure)
+	disposal := p.settle(ctx, k, failure, attempt.FoundDone && failure == nil)
 	if disposal.Err != nil {
 		span.Failed("unsettled", string(job.CodeOf(disposal.Err)))
 	}
@@ -123,7 +127,7 @@ func (p *passage) contained(ctx context.Context, a *Attempt, done chan<- *lifecy
 // explain turns a failure into what caused the context to end, when that came
 // first: a handler that returns its context's error did not fail by itself.
 func explain(workCtx, worker context.Context, f *lifecycle.Failure) *lifecycle.Failure {
-	if f == nil || f.Class == lifecycle.PermanentClass || f.Class == lifecycle.PanicClass {
+	if f == nil || f.Class == lifecycle.PermanentClass || f.Class == lifecycle.PanicClass || f.Class == lifecycle.UncertainClass {
 		return f
 	}
 	switch cause := context.Cause(workCtx); {
@@ -142,9 +146,9 @@ func explain(workCtx, worker context.Context, f *lifecycle.Failure) *lifecycle.F
 // settle writes the outcome, decided once: an answer that was lost may have been
 // the write's. Throttling is retried while heartbeats go on, but never beyond the
 // lease.
-func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Failure) Disposal {
+func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Failure, found bool) Disposal {
 	held := k.current()
-	t := p.outcome(held, failure)
+	t := p.outcome(held, failure, found)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		now := p.Clock.Now()
 		left := k.current().Lease.Until.Sub(now)
@@ -167,7 +171,7 @@ func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Fail
 			p.span.Became(t.To())
 			return Disposal{Delete: t.Ends() || t.To() == job.NeedsReview || !wakeAt.IsZero(), Hide: max(t.AvailableAt().Sub(now), 0)}
 		case canceled != nil:
-			held, t = canceled, p.outcome(canceled, failure)
+			held, t = canceled, p.outcome(canceled, failure, found)
 			continue
 		case errors.Is(err, job.ErrLost):
 			return p.lost(held, err)
@@ -179,9 +183,12 @@ func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Fail
 }
 
 // outcome is what the attempt's end makes of the execution as held.
-func (p *passage) outcome(held *job.Execution, failure *lifecycle.Failure) lifecycle.Transition {
+func (p *passage) outcome(held *job.Execution, failure *lifecycle.Failure, found bool) lifecycle.Transition {
 	now := p.Clock.Now()
-	if failure == nil {
+	switch {
+	case found:
+		return lifecycle.Confirmed(now, p.Owner)
+	case failure == nil:
 		return lifecycle.Settled(now, p.Owner)
 	}
 	return lifecycle.AfterFailure(held, p.revision.Definition.Retry, *failure, p.Owner, now, p.Spread())

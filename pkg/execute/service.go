@@ -36,6 +36,9 @@ type Executions interface {
 	// Rewake writes a new wake-up on exactly the life seen; job.ErrLost when a
 	// newer life is there or the execution has ended.
 	Rewake(ctx context.Context, seen *job.Execution, at time.Time, redrive bool) error
+	// DeclineCancel notes, as the owner of held's lease, that what runs cannot be
+	// canceled; job.ErrLost when it is not the owner.
+	DeclineCancel(ctx context.Context, held *job.Execution) error
 }
 
 // Isolator sends a successor message to the isolation queue of the
@@ -71,6 +74,9 @@ type Attempt struct {
 	// Traceparent is the W3C trace context of the handler's span; empty when
 	// nothing is traced.
 	Traceparent string
+	// FoundDone is set by Work, with success, when it did not run but found that an
+	// earlier attempt had taken effect (Execution.Doubt).
+	FoundDone bool
 }
 
 // Work runs one attempt. Nil is success. The context ends at the deadline,
@@ -94,6 +100,9 @@ type Service struct {
 	// Off is by how much this process's clock is off at least; nil: the clock is
 	// trusted. See lifecycle.Trusted: a message is then given back as it came.
 	Off func() time.Duration
+	// Uncancelable tells whether what a definition runs must not be canceled; nil:
+	// everything may be. A cancel request then only ends retries.
+	Uncancelable func(d job.Definition) bool
 	// Stuck is told of each attempt whose handler had not returned some seconds
 	// after its context ended. The attempt is settled without it, but its goroutine
 	// may go on for ever: the process should end once it can. Nil: nobody is told.

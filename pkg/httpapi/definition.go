@@ -63,6 +63,7 @@ type Retry struct {
 	Max         string `json:"max,omitempty" doc:"Longest wait; default 5m"`
 	MaxAge      string `json:"max_age,omitempty" doc:"From the start of the first attempt; default 1d"`
 	MaxLost     int    `json:"max_lost,omitempty" minimum:"1" doc:"Attempts whose worker was lost; default 3"`
+	MaxRun      string `json:"max_run,omitempty" doc:"Running time of all attempts together; default none"`
 }
 
 // Misfire is job.Misfire with its durations as text.
@@ -143,7 +144,7 @@ func (d Definition) definition() (job.Definition, error) {
 		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: d.Target.target(), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
 		Payload: d.Payload, Timeout: r.positive("timeout", d.Timeout), StartDeadline: r.positive("start_deadline", d.StartDeadline), Concurrency: job.Concurrency(d.Concurrency), OnResume: job.OnResume(d.OnResume),
 		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.positive("retry.base", d.Retry.Base), Max: r.positive("retry.max", d.Retry.Max),
-			MaxAge: r.positive("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost},
+			MaxAge: r.positive("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost, MaxRun: r.positive("retry.max_run", d.Retry.MaxRun)},
 		SuspendAfter: d.SuspendAfter, Limits: d.Limits, Labels: d.Labels, Description: d.Description, Paused: d.Paused,
 	}
 	if m := d.Misfire; m != nil {

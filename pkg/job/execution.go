@@ -47,6 +47,9 @@ type Cancel struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
 	Reason Reason    `json:"reason"`
+	// Declined: the handler that runs has said that it cannot be canceled. It runs to
+	// its end; a retry is not begun.
+	Declined bool `json:"declined,omitempty"`
 }
 
 // Range is what a record of kind range covers: every scheduled time in
@@ -61,18 +64,22 @@ type Range struct {
 type Execution struct {
 	Ref
 	Key
-	Revision     int
-	Epoch        int64
-	Status       Status
-	Attempt      int // attempts begun, lost ones included; never decreases
-	Lost         int // attempts whose worker was lost
-	Released     int // attempts that a worker gave back because it was told to stop
-	Redrives     int // times that the dead-letter consumer dispatched it anew
+	Revision int
+	Epoch    int64
+	Status   Status
+	Attempt  int // attempts begun, lost ones included; never decreases
+	Lost     int // attempts whose worker was lost
+	Released int // attempts that a worker gave back because it was told to stop
+	Redrives int // times that the dead-letter consumer dispatched it anew
+	// Doubt: an attempt timed out, lost its worker or said so itself, and none since
+	// has told: it may have taken effect.
+	Doubt        bool
 	Pool         string
 	Type         string // the job's, empty = none: only for figures and for people
 	Target       string // kind of the job's target, such as webhook; the same
 	CreatedAt    time.Time
 	AvailableAt  time.Time
+	Ran          time.Duration // by attempts that have ended, of a job that bounds it (Retry.MaxRun)
 	Slot         time.Duration // how long after its scheduled time it is due, of a job with jitter; zero = at it
 	StartedAt    time.Time     // start of the first attempt
 	FinishedAt   time.Time     // terminal settle

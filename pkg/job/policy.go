@@ -106,6 +106,7 @@ type Retry struct {
 	Max         Duration `json:"max,omitzero"`           // longest wait; default 5 min
 	MaxAge      Duration `json:"max_age,omitzero"`       // from the start of the first attempt; default 24 h
 	MaxLost     int      `json:"max_lost,omitempty"`     // attempts whose worker was lost; default 3
+	MaxRun      Duration `json:"max_run,omitzero"`       // of all attempts together; zero = no bound beyond the others
 }
 
 // misfireFields is Misfire without its methods, for the object form.

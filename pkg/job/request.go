@@ -36,6 +36,9 @@ type ClaimRequest struct {
 	// an execution that nobody has read, allowed while it is SCHEDULED under
 	// Epoch, available, never begun and not canceled.
 	Seen *Execution
+	// Ran is how long all attempts before have run, where a takeover adds to it;
+	// zero = what the execution says already.
+	Ran time.Duration
 }
 
 // Parcel is one execution to be sent to its pool's queue.

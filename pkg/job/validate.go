@@ -88,6 +88,8 @@ func (d Definition) checkRetry() error {
 		return invalid("retry.max", r.Max.String(), "1d", "a wait of "+r.Max.String()+" is out of bounds", "choose up to 1d")
 	case r.MaxAge < Duration(1e9) || r.MaxAge > Duration(14*24*3600e9):
 		return invalid("retry.max_age", r.MaxAge.String(), "1s to 14d", "a maximum age of "+r.MaxAge.String()+" is out of bounds", "choose 1s to 14d")
+	case r.MaxRun != 0 && (r.MaxRun < Duration(1e9) || r.MaxRun > Duration(14*24*3600e9)):
+		return invalid("retry.max_run", r.MaxRun.String(), "1s to 14d", "a running time of "+r.MaxRun.String()+" for all attempts is out of bounds", "choose 1s to 14d, or leave it out")
 	}
 	return nil
 }

@@ -118,6 +118,8 @@ func decideRunning(f Facts) Disposition {
 		return Disposition{Act: Close, Transition: GivenUp(f.Now, "", lostReason(f), Failure{Code: string(LeaseLost)}), Why: "lost-too-often"}
 	case tooOld(item, f.Retry, f.Now):
 		return Disposition{Act: Close, Transition: GivenUp(f.Now, "", MaxAge, Failure{Code: string(LeaseLost)}), Why: "too-old"}
+	case f.Retry.MaxRun > 0 && RanUntil(item, item.Lease.Until) >= f.Retry.MaxRun.Std():
+		return Disposition{Act: Close, Transition: GivenUp(f.Now, "", MaxRun, Failure{Code: string(LeaseLost)}), Why: "ran-too-long"}
 	case !f.Message.Isolated:
 		return Disposition{Act: Isolate, Why: "lost"}
 	}

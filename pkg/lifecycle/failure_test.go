@@ -23,6 +23,9 @@ func TestAfterFailure(t *testing.T) {
 	class := func(c lifecycle.Class) lifecycle.Failure {
 		return lifecycle.Failure{Class: c, Code: "X", Text: "it failed"}
 	}
+	unsure := func(confirmable bool) lifecycle.Failure {
+		return lifecycle.Failure{Class: lifecycle.UncertainClass, Code: "X", Confirmable: confirmable}
+	}
 	for sentence, row := range map[string]struct {
 		execution *job.Execution
 		failure   lifecycle.Failure
@@ -53,6 +56,11 @@ func TestAfterFailure(t *testing.T) {
 		"a worker's stop never uses the attempts up":         {tried(9, 0), class(lifecycle.StoppedClass), job.RetryWait, lifecycle.WorkerStopped, 0},
 		"a retry that would begin after the age is given up": {old(tried(1, 0)), class(lifecycle.Transient), job.Dead, lifecycle.MaxAge, 0},
 		"a wish up to the age is kept":                       {tried(1, 0), lifecycle.Failure{RetryAfter: 59 * time.Minute}, job.RetryWait, lifecycle.HandlerError, 59 * time.Minute},
+		"what may have taken effect is left to a person":     {tried(1, 0), unsure(false), job.NeedsReview, lifecycle.Uncertain, 0},
+		"unless the handler can ask before it tries again":   {tried(3, 0), unsure(true), job.RetryWait, lifecycle.Uncertain, 4 * time.Second},
+		"and is still allowed an attempt":                    {tried(5, 0), unsure(true), job.NeedsReview, lifecycle.Uncertain, 0},
+		"in time":                                            {old(tried(1, 0)), unsure(true), job.NeedsReview, lifecycle.Uncertain, 0},
+		"and nobody has canceled it":                         {canceled(tried(1, 0)), unsure(true), job.NeedsReview, lifecycle.Uncertain, 0},
 		"a wish beyond the age is given up":                  {tried(1, 0), lifecycle.Failure{RetryAfter: 24 * time.Hour}, job.Dead, lifecycle.MaxAge, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -72,7 +80,7 @@ func TestAfterFailure(t *testing.T) {
 
 func TestAfterFailureNeverLeavesTheTable(t *testing.T) {
 	classes := []lifecycle.Class{"", lifecycle.Transient, lifecycle.ThrottledClass, lifecycle.TimeoutClass, lifecycle.PermanentClass,
-		lifecycle.PanicClass, lifecycle.CanceledClass, lifecycle.StoppedClass, "novel"}
+		lifecycle.PanicClass, lifecycle.CanceledClass, lifecycle.StoppedClass, lifecycle.UncertainClass, "novel"}
 	rapid.Check(t, func(t *rapid.T) {
 		e := tried(rapid.IntRange(1, 30).Draw(t, "attempt"), 0)
 		e.Lost = rapid.IntRange(0, e.Attempt-1).Draw(t, "lost")
@@ -81,7 +89,7 @@ func TestAfterFailureNeverLeavesTheTable(t *testing.T) {
 			e.Cancel = &job.Cancel{By: "ada"}
 		}
 		r := job.Retry{MaxAttempts: rapid.IntRange(1, 20).Draw(t, "most"), Base: job.Duration(time.Second), Max: job.Duration(time.Hour), MaxAge: job.Duration(time.Hour), MaxLost: 3}
-		f := lifecycle.Failure{Class: rapid.SampledFrom(classes).Draw(t, "class"), RetryAfter: time.Duration(rapid.Int64Range(-1, int64(2*time.Hour)).Draw(t, "wish"))}
+		f := lifecycle.Failure{Class: rapid.SampledFrom(classes).Draw(t, "class"), RetryAfter: time.Duration(rapid.Int64Range(-1, int64(2*time.Hour)).Draw(t, "wish")), Confirmable: rapid.Bool().Draw(t, "confirmable")}
 		got := lifecycle.AfterFailure(e, r, f, "w1", noon, rapid.Float64Range(0, 0.999).Draw(t, "spread"))
 		if !lifecycle.Allowed(lifecycle.ExecutionArrows, job.Running, got.To()) {
 			t.Fatalf("RUNNING → %s", got.To())
@@ -91,6 +99,10 @@ func TestAfterFailureNeverLeavesTheTable(t *testing.T) {
 		switch {
 		case again && e.Cancel != nil:
 			t.Fatal("tried again although canceled")
+		case f.Class == lifecycle.UncertainClass && !again && got.To() != job.NeedsReview:
+			t.Fatal("it is unknown what it did, and no person is asked")
+		case again && f.Class == lifecycle.UncertainClass && !f.Confirmable:
+			t.Fatal("tried again although it may have taken effect")
 		case again && f.Class == lifecycle.PermanentClass:
 			t.Fatal("tried again although permanent")
 		case again && !stopped && e.Attempt-e.Lost >= r.MaxAttempts:

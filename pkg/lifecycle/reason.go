@@ -13,6 +13,7 @@ const (
 	Claimed         job.Reason = "CLAIMED"
 	TakenOver       job.Reason = "TAKEN_OVER"
 	Done            job.Reason = "DONE"
+	FoundDone       job.Reason = "FOUND_DONE"
 	HandlerError    job.Reason = "HANDLER_ERROR"
 	HandlerPanic    job.Reason = "HANDLER_PANIC"
 	Throttled       job.Reason = "THROTTLED"
@@ -21,6 +22,7 @@ const (
 	WorkerStopped   job.Reason = "WORKER_STOPPED"
 	AttemptsUsedUp  job.Reason = "ATTEMPTS_USED_UP"
 	MaxAge          job.Reason = "MAX_AGE"
+	MaxRun          job.Reason = "MAX_RUN"
 	LeaseLost       job.Reason = "LEASE_LOST"
 	Poison          job.Reason = "POISON"
 	RedrivesUsedUp  job.Reason = "REDRIVES_USED_UP"
@@ -50,6 +52,7 @@ var sentences = map[job.Reason]string{
 	Claimed:         "a worker took it",
 	TakenOver:       "the lease of the last worker had passed; another worker took it over",
 	Done:            "the handler finished",
+	FoundDone:       "an earlier attempt had taken effect unheard; the handler found that out before it tried again",
 	HandlerError:    "the handler returned an error",
 	HandlerPanic:    "the handler panicked",
 	Throttled:       "the target asked to be called later",
@@ -58,6 +61,7 @@ var sentences = map[job.Reason]string{
 	WorkerStopped:   "the worker was told to stop and gave the attempt back",
 	AttemptsUsedUp:  "every allowed attempt failed",
 	MaxAge:          "the first attempt began longer ago than retries are allowed to go on",
+	MaxRun:          "its attempts together ran as long as they may",
 	LeaseLost:       "too many attempts lost their worker",
 	Poison:          "the attempt killed its worker although it ran alone",
 	RedrivesUsedUp:  "it was dispatched again and again and never taken",
@@ -79,8 +83,8 @@ var sentences = map[job.Reason]string{
 }
 
 // Reasons lists every reason in the order in which they are documented.
-var Reasons = []job.Reason{Materialised, CaughtUp, Backfilled, ManualRun, Replayed, Claimed, TakenOver, Done, HandlerError, HandlerPanic, Throttled,
-	TimedOut, Permanent, WorkerStopped, AttemptsUsedUp, MaxAge, LeaseLost, Poison, RedrivesUsedUp, CancelRequested, Superseded,
+var Reasons = []job.Reason{Materialised, CaughtUp, Backfilled, ManualRun, Replayed, Claimed, TakenOver, Done, FoundDone, HandlerError, HandlerPanic, Throttled,
+	TimedOut, Permanent, WorkerStopped, AttemptsUsedUp, MaxAge, MaxRun, LeaseLost, Poison, RedrivesUsedUp, CancelRequested, Superseded,
 	JobPaused, JobEdited, JobResumed, JobDeleted, JobSuspended, Misfire, Coalesced, Overlap, StartDeadline, Uncertain, ZoneGone, ScheduleInvalid, Restored}
 
 // Sentence says in words what reason r means; an empty or unknown reason gives "".

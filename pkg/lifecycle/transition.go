@@ -18,6 +18,7 @@ type Transition struct {
 	errorCode   string
 	errorText   string
 	availableAt time.Time
+	ran         time.Duration
 }
 
 // From lists the statuses in which the transition may be applied.
@@ -41,6 +42,10 @@ func (t Transition) ErrorText() string { return t.errorText }
 // AvailableAt is when a RETRY_WAIT execution may be claimed; zero otherwise.
 func (t Transition) AvailableAt() time.Time { return t.availableAt }
 
+// Ran is how long all attempts have run, where the execution is to remember it; zero
+// otherwise.
+func (t Transition) Ran() time.Duration { return t.ran }
+
 // Ends reports whether the transition ends the execution for good.
 func (t Transition) Ends() bool { return Terminal(t.to) }
 
@@ -52,6 +57,18 @@ func (t Transition) Entry(e *job.Execution) job.Entry {
 // Settled is the handler's success.
 func Settled(at time.Time, owner string) Transition {
 	return Transition{from: []job.Status{job.Running}, to: job.Succeeded, reason: Done, at: at, actor: owner}
+}
+
+// Confirmed is a success that the handler found out about afterwards: an earlier
+// attempt had taken effect although nobody heard of it.
+func Confirmed(at time.Time, owner string) Transition {
+	return Transition{from: []job.Status{job.Running}, to: job.Succeeded, reason: FoundDone, at: at, actor: owner}
+}
+
+// LeftForReview leaves it to a person what becomes of an execution of which nobody
+// knows whether it took effect.
+func LeftForReview(at time.Time, owner string, f Failure) Transition {
+	return Transition{from: []job.Status{job.Running}, to: job.NeedsReview, reason: Uncertain, at: at, actor: owner, errorCode: f.Code, errorText: f.Text}
 }
 
 // Waiting gives an attempt back to be tried again at availableAt.

@@ -21,6 +21,8 @@ var http503 = lifecycle.Failure{Class: lifecycle.Transient, Code: "HTTP_503", Te
 func constructors() map[string]lifecycle.Transition {
 	return map[string]lifecycle.Transition{
 		"Settled":       lifecycle.Settled(noon, "w1"),
+		"Confirmed":     lifecycle.Confirmed(noon, "w1"),
+		"LeftForReview": lifecycle.LeftForReview(noon, "w1", http503),
 		"Waiting":       lifecycle.Waiting(noon, noon.Add(time.Minute), "w1", lifecycle.HandlerError, http503),
 		"FailedForGood": lifecycle.FailedForGood(noon, "w1", http503),
 		"GivenUp":       lifecycle.GivenUp(noon, "w1", lifecycle.MaxAge, http503),

@@ -17,7 +17,7 @@ import (
 // not canceled.
 // Writes: RUNNING, owner, nonce, lease, attempt + 1, token + 1 (at least the
 // restore epoch's first: outside systems may have seen tokens that a backup has
-// not), a timeline entry; lost + 1 at a takeover; started_at at the first attempt.
+// not), a timeline entry; lost + 1, doubt and how long the lost one ran, where that is bounded, at a takeover; started_at at the first attempt.
 // Loses when: any of it has changed. Our own claim whose response was lost
 // carries our nonce.
 // Then the caller: decides on what is there (lifecycle.Decide).
@@ -43,8 +43,13 @@ func (s *Store) Claim(ctx context.Context, c job.ClaimRequest) (*job.Execution, 
 			u.condition += " AND lease_until = :lease"
 			u.values[":lease"] = millis(c.Seen.Lease.Until)
 			u.set += ", lost = if_not_exists(lost, :zero) + :one"
-			u.values[":zero"] = number(0)
+			u.set += ", doubt = :yes"
+			u.values[":zero"], u.values[":yes"] = number(0), number(1)
 			entry.Reason = lifecycle.TakenOver
+			if c.Ran > 0 {
+				u.set += ", ran = :ran"
+				u.values[":ran"] = number(c.Ran.Milliseconds())
+			}
 		}
 	}
 	u.values[":reason"] = text(string(entry.Reason))

@@ -34,6 +34,11 @@ func decodeExecution(stored item) (*job.Execution, error) {
 	if r.document("cancel", &cancel) {
 		e.Cancel = &cancel
 	}
+	if e.Cancel != nil {
+		e.Cancel.Declined = r.has("cancel_declined")
+	}
+	e.Doubt = r.has("doubt")
+	e.Ran = time.Duration(r.number("ran")) * time.Millisecond
 	e.Covers = r.seconds("covers")
 	e.Slot = time.Duration(r.number("slot")) * time.Second
 	if k.Kind == job.KindRange {

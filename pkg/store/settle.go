@@ -27,6 +27,20 @@ func (s *Store) Beat(ctx context.Context, held *job.Execution, until time.Time) 
 	return decodeExecution(written)
 }
 
+// DeclineCancel notes that the handler which runs cannot be canceled.
+//
+// Requires: RUNNING under this owner, nonce and token, and a cancel flag. Writes: cancel_declined.
+// Loses when: somebody else took it over, or it has ended.
+// Then the caller: goes on as it is; the next heartbeat tells.
+func (s *Store) DeclineCancel(ctx context.Context, held *job.Execution) error {
+	u := s.owned("decline_cancel", held)
+	u.condition += " AND attribute_exists(cancel)"
+	u.set = "SET cancel_declined = :yes"
+	u.values[":yes"] = number(1)
+	_, err := s.update(ctx, u)
+	return err
+}
+
 // owned is an update that only the owner of held's lease can make.
 func (s *Store) owned(operation string, held *job.Execution) update {
 	return update{operation: operation, table: s.tables.Executions, key: executionKey(held.Ref, held.Key),
@@ -42,7 +56,7 @@ func (s *Store) owned(operation string, held *job.Execution) update {
 // Requires: RUNNING under this owner, nonce and token; for RETRY_WAIT also no
 // cancel flag.
 // Writes: the status, reason and error; one more attempt given back, when the
-// worker was told to stop; the timeline within its bound; no lease any more. An
+// worker was told to stop; doubt, or its end; how long it ran, where that is bounded; the timeline within its bound; no lease any more. An
 // end also: finished_at, expiry, and no wake-up any more.
 // Loses when: somebody else took the execution over, or a cancel request came.
 // Our own settle whose response was lost is recognised: same token and nonce,
@@ -118,6 +132,18 @@ func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transitio
 	if t.Ends() {
 		*sets = append(*sets, "finished_at = :finished, "+TTLAttribute+" = :expires")
 		u.values[":finished"], u.values[":expires"] = millis(t.At()), seconds(s.expiry(t.At()))
+	}
+	if t.Ran() > 0 {
+		*sets = append(*sets, "ran = :ran")
+		u.values[":ran"] = number(t.Ran().Milliseconds())
+	}
+	switch r := t.Reason(); {
+	case t.To() != job.RetryWait || r == lifecycle.WorkerStopped: // nothing new is known of it
+	case r == lifecycle.TimedOut || r == lifecycle.Uncertain:
+		*sets = append(*sets, "doubt = :yes")
+		u.values[":yes"] = number(1)
+	default:
+		removes = append(removes, "doubt")
 	}
 	if t.Ends() || t.To() == job.Withdrawn {
 		removes = append(removes, "wake_at", "wake_shard")

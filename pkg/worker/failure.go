@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,7 +128,20 @@ func (w *Worker) work(ctx context.Context, a *execute.Attempt) (f *lifecycle.Fai
 	}()
 	w.running.Add(1)
 	defer w.running.Add(-1)
-	return FailureOf(h(ctx, NewAttempt(a, w.log)))
+	attempt := NewAttempt(a, w.log)
+	run, f := h.settled(ctx, a, attempt)
+	if !run {
+		return f
+	}
+	handler := h.run
+	for _, around := range slices.Backward(w.around) {
+		handler = around(handler)
+	}
+	f = FailureOf(handler(ctx, attempt))
+	if f != nil {
+		f.Confirmable = h.confirm != nil
+	}
+	return f
 }
 
 // Running is how many handlers run in this process at the moment.

@@ -59,7 +59,8 @@ type Worker struct {
 	deadLetters bool
 	log         *slog.Logger
 	clock       execute.Clock
-	handlers    map[string]Handler
+	handlers    map[string]handling
+	around      []Middleware
 	refusal     error // of the first registration that was refused
 	running     atomic.Int64
 	stuck       atomic.Bool
@@ -73,7 +74,7 @@ func New(o Options) (*Worker, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Worker{queue: o.Queue, drain: o.Drain, deadLetters: o.DeadLetters, log: o.Log, handlers: make(map[string]Handler), condemned: make(chan struct{})}
+	w := &Worker{queue: o.Queue, drain: o.Drain, deadLetters: o.DeadLetters, log: o.Log, handlers: make(map[string]handling), condemned: make(chan struct{})}
 	if w.drain == 0 {
 		w.drain = 30 * time.Second
 	}
@@ -96,7 +97,7 @@ func New(o Options) (*Worker, error) {
 	if service.Log == nil {
 		service.Log = w.log
 	}
-	service.Work, service.Stuck = w.work, w.ignored
+	service.Work, service.Stuck, service.Uncancelable = w.work, w.ignored, w.uncancelable
 	w.service, w.clock = &service, service.Clock
 	return w, nil
 }

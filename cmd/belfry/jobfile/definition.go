@@ -84,6 +84,7 @@ func (r *reader) retry(v *job.Retry) func(string, ast.Node) {
 			"max":          positive(r, &v.Max, r.duration(&v.Max)),
 			"max_age":      positive(r, &v.MaxAge, r.duration(&v.MaxAge)),
 			"max_lost":     positive(r, &v.MaxLost, r.number(&v.MaxLost)),
+			"max_run":      positive(r, &v.MaxRun, r.duration(&v.MaxRun)),
 		})
 	}
 }
