@@ -16,6 +16,8 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws/dynamo"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/kv"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/s3"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/s3/route"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/sqs"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/wire"
 )
@@ -38,17 +40,21 @@ type Options struct {
 	Disturb func(sqs.Sending) sqs.Disturbance
 	// MaxInFlight bounds the messages in flight in one queue; 0 = SQS's 120 000.
 	MaxInFlight int
+
+	// MaxObject bounds an object of S3, in bytes; 0 = s3.MaxObject.
+	MaxObject int64
 }
 
-// Backend serves DynamoDB, its streams and SQS. It is safe for concurrent use.
+// Backend serves DynamoDB, its streams, SQS and S3. It is safe for concurrent use.
 type Backend struct {
-	region string
-	engine kv.Engine
-	tables *dynamo.Service
-	queues *sqs.Service
-	server *wire.Server
-	closed atomic.Bool
-	close  func() error
+	region  string
+	engine  kv.Engine
+	tables  *dynamo.Service
+	queues  *sqs.Service
+	objects *s3.Service
+	server  *wire.Server
+	closed  atomic.Bool
+	close   func() error
 }
 
 // New opens a backend. With a Dir it continues from the state that it finds
@@ -99,6 +105,7 @@ func (b *Backend) openServices(options Options) error {
 	b.tables = dynamo.New(b.engine, dynamo.Options{
 		Region: options.Region, Account: Account, IndexLag: options.IndexLag, Meter: options.Meter,
 	})
+	b.objects = s3.New(b.engine, s3.Options{Region: options.Region, Account: Account, MaxObject: options.MaxObject})
 	b.server = wire.NewServer(nil,
 		wire.Route{Target: "DynamoDB_20120810", Service: b.tables, Checksum: true},
 		wire.Route{Target: "DynamoDBStreams_20120810", Service: b.tables.Streams(), Checksum: true},
@@ -107,13 +114,27 @@ func (b *Backend) openServices(options Options) error {
 	return nil
 }
 
-// ServeHTTP answers calls of the AWS protocol, and GET /ping with 200 while
-// the backend is open and 503 after.
+// ServeHTTP answers calls of the AWS protocols, and GET /ping with 200 while
+// the backend is open and 503 after. A bucket's name stands first in the path;
+// from clients in this process (Config) it may also stand before the host.
 func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || r.URL.Path != "/ping" {
+	switch {
+	case named(r):
 		b.server.ServeHTTP(w, r)
-		return
+	case r.Method == http.MethodGet && r.URL.RequestURI() == "/ping" && route.Of(r).Key == "":
+		b.ping(w, r)
+	default:
+		b.objects.ServeHTTP(w, r)
 	}
+}
+
+// named tells whether the request names its service and operation, as all of
+// the JSON protocol do. One that posts nothing that S3 would know was meant to.
+func named(r *http.Request) bool {
+	return r.Header.Get("X-Amz-Target") != "" || r.Method == http.MethodPost && r.URL.RawQuery == ""
+}
+
+func (b *Backend) ping(w http.ResponseWriter, r *http.Request) {
 	if err := b.Ping(r.Context()); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
@@ -134,14 +155,18 @@ func (b *Backend) Ping(ctx context.Context) error {
 }
 
 // Config is what SDK clients in this process are made from, as in
-// dynamodb.NewFromConfig(backend.Config()). It reads neither environment nor
-// files, and its credentials are no secret.
+// dynamodb.NewFromConfig(backend.Config()); those of S3 may use either style of
+// address. It reads neither environment nor files, and its credentials are no
+// secret.
 func (b *Backend) Config() aws.Config {
 	return aws.Config{
 		Region:       b.region,
 		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
-		BaseEndpoint: aws.String("http://local.invalid"),
+		BaseEndpoint: aws.String("http://" + route.Host),
 		HTTPClient:   b.Client(),
+		// What the SDK's own loader of configurations chooses.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
 }
 
@@ -161,6 +186,7 @@ func (b *Backend) shut() error {
 	b.closed.Store(true)
 	b.server.Close()
 	b.queues.Close()
+	b.objects.Close()
 	if err := b.engine.Close(); err != nil {
 		return fmt.Errorf("close the backend's engine: %w", err)
 	}

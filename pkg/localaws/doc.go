@@ -1,5 +1,5 @@
 // Package localaws is the part of AWS that Belfry needs, in one process:
-// DynamoDB with its streams and SQS, over the services' own JSON protocol.
+// DynamoDB with its streams, SQS and S3, over the services' own protocols.
 //
 // What happens to the data here: a Backend puts the services behind one
 // http.Handler over one key-value engine, in memory or in a file. Requests

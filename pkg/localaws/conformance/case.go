@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
@@ -20,7 +21,8 @@ type Env struct {
 	DynamoDB *dynamodb.Client
 	Streams  *dynamodbstreams.Client
 	SQS      *sqs.Client
-	Prefix   string // begins the name of every table and queue that a case makes; unique to the case and the run
+	S3       *s3.Client
+	Prefix   string // begins the name of every table, queue and bucket that a case makes; unique to the case and the run
 }
 
 // Exceptions name the cases that a peer is known to fail, each with the

@@ -19,7 +19,10 @@ func peer(endpoint string) aws.Config {
 		Credentials:      credentials.NewStaticCredentialsProvider("local", "local", ""),
 		BaseEndpoint:     aws.String(endpoint),
 		RetryMaxAttempts: 1,
-		HTTPClient:       wholeAnswers{&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}},
+		// What the SDK's own loader of configurations chooses.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
+		HTTPClient:                 wholeAnswers{&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}},
 	}
 }
 

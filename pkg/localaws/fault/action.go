@@ -17,6 +17,7 @@ const (
 	loseResponse
 	crashBefore
 	crashAfter
+	conflict
 )
 
 var (
@@ -28,6 +29,10 @@ var (
 	// FailBefore answers with the service's internal error, status 500;
 	// nothing is carried out.
 	FailBefore = Action{kind: failBefore}
+	// Conflict answers that another write of the same was under way, as S3 does
+	// under a condition (409) and DynamoDB beside a transaction; nothing is
+	// carried out. SQS knows no such answer, there it is FailBefore.
+	Conflict = Action{kind: conflict}
 	// LoseResponse carries the call out, then fails with a connection error.
 	// The SDK will try again, not knowing.
 	LoseResponse = Action{kind: loseResponse}
@@ -51,7 +56,7 @@ func (a Action) After(d time.Duration) Action {
 
 // String names the action as test names show it.
 func (a Action) String() string {
-	name := [...]string{"pass", "throttle", "fail before", "lose response", "crash before", "crash after"}[a.kind]
+	name := [...]string{"pass", "throttle", "fail before", "lose response", "crash before", "crash after", "conflict"}[a.kind]
 	if a.delay > 0 {
 		name += " after " + a.delay.String()
 	}

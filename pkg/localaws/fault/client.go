@@ -12,15 +12,18 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/belfry-scheduler/belfry/pkg/localaws/s3/route"
 )
 
 // Call is one attempt of one SDK call, as it is about to leave the process.
 type Call struct {
-	Service   string // "DynamoDB", "DynamoDBStreams" or "SQS"
+	Service   string // "DynamoDB", "DynamoDBStreams", "SQS" or "S3"
 	Operation string // such as "PutItem"
+	Object    string // bucket and key of a call of S3, such as "belfry/checkpoints/7"; empty elsewhere
 	N         int    // ordinal over all calls of the Client, from 1; every attempt counts
 	Attempt   int    // which of the SDK's attempts at the operation, from 1; 0 when the request does not say
-	Body      []byte // the request's JSON; must not be changed
+	Body      []byte // the request's JSON, or what S3 is sent; must not be changed
 }
 
 // String names the call as test names show it.
@@ -84,6 +87,8 @@ func (c *Client) perform(request *http.Request, call Call, action Action) (*http
 		return throttled(request, call), nil
 	case failBefore:
 		return failed(request, call), nil
+	case conflict:
+		return conflicting(request, call), nil
 	case crashBefore:
 		c.die()
 		return nil, crash{call}
@@ -132,22 +137,33 @@ func (c *Client) die() {
 
 // describe reads the request and leaves its body to be read again.
 func describe(request *http.Request) (Call, error) {
-	target, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
-	call := Call{Service: services[target], Operation: operation, Attempt: attemptOf(request)}
-	if call.Service == "" {
-		call.Service = target
-	}
+	call := named(request)
+	call.Attempt = attemptOf(request)
 	if request.Body == nil {
 		return call, nil
 	}
 	body, err := io.ReadAll(request.Body)
 	_ = request.Body.Close()
 	if err != nil {
-		return Call{}, fmt.Errorf("read the request of %s: %w", operation, err)
+		return Call{}, fmt.Errorf("read the request of %s: %w", call.Operation, err)
 	}
 	request.Body = io.NopCloser(bytes.NewReader(body))
 	call.Body = body
 	return call, nil
+}
+
+// named reads service and operation. A request that does not name them is one of
+// S3, whose operations are told by method, path and query.
+func named(request *http.Request) Call {
+	target, operation, found := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
+	if !found {
+		of := route.Of(request)
+		return Call{Service: "S3", Operation: of.Operation, Object: strings.TrimSuffix(of.Bucket+"/"+of.Key, "/")}
+	}
+	if service, known := services[target]; known {
+		target = service
+	}
+	return Call{Service: target, Operation: operation}
 }
 
 var services = map[string]string{
