@@ -35,6 +35,9 @@ func (a *app) under(c *cobra.Command, plan *schedule.Plan, f calendarFlags) (*sc
 		}
 		return plan, nil
 	}
+	if given := len(f.exclude) + len(f.include); given > job.MaxCalendars {
+		return nil, usage(c, "--exclude and --include name %d calendars: choose %d at most", given, job.MaxCalendars)
+	}
 	rules := schedule.Rules{OnExcluded: schedule.OnExcluded(f.onExcluded)}
 	for _, list := range []struct {
 		paths []string

@@ -42,7 +42,8 @@ func TestSchedulesUnderCalendarFiles(t *testing.T) {
 		`timed.ics: DTSTART: the event "Standup" cannot be a day of rest`:        {"holidays", file("timed.ics", strings.NewReplacer("Christmas", "Standup", ";VALUE=DATE:20201225", ":20201225T090000Z").Replace(berlin))},
 		"--on-excluded says nothing without --exclude or --include":              {"next", "@daily", "--on-excluded", "SKIP"},
 		`on_excluded: "MONDAY" is not a policy for on_excluded (allowed: SKIP, `: {"next", "@daily", "--exclude", calendar, "--on-excluded", "MONDAY"},
-		"cannot read": {"next", "@daily", "--exclude", filepath.Join(dir, "absent.yaml")},
+		"name 6 calendars: choose 5 at most":                                     {"next", "@daily", "--exclude", calendar, "--exclude", calendar, "--include", calendar, "--exclude", calendar, "--exclude", calendar, "--exclude", calendar},
+		"cannot read":                                                            {"next", "@daily", "--exclude", filepath.Join(dir, "absent.yaml")},
 	} {
 		if got := belfry(t, "http://127.0.0.1:1", "", append([]string{"schedule"}, args...)...); got.code == 0 || !strings.Contains(got.err, says) {
 			t.Errorf("%v: exit code %d: %s", args, got.code, got.err)

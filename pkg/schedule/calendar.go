@@ -89,6 +89,9 @@ func compileWindow(w Window) (weekWindow, error) {
 	if err != nil {
 		return weekWindow{}, err
 	}
+	if strings.TrimSpace(w.Days) == "?" {
+		return weekWindow{}, withFix(refuse("days", w.Days, weekdayField.bound(), "? does not say on which days the window is"), "write * for every day")
+	}
 	if days.last|days.nth != 0 {
 		return weekWindow{}, refuse("days", w.Days, weekdayField.bound(), "a window comes every week: %s names a week of a month", quote(w.Days))
 	}

@@ -78,6 +78,7 @@ func TestCalendarsRefuseAndNameTheField(t *testing.T) {
 		"a day in another form":      {Calendar{Name: "x", Yearly: []string{"25.12."}}, "yearly"},
 		"a weekday that is none":     {Calendar{Name: "x", Weekly: []Window{{Days: "8"}}}, "day-of-week"},
 		"no days":                    {Calendar{Name: "x", Weekly: []Window{{}}}, "day-of-week"},
+		"days left open":             {Calendar{Name: "x", Weekly: []Window{{Days: "?"}}}, "days"},
 		"the last Friday of a month": {Calendar{Name: "x", Weekly: []Window{{Days: "5L"}}}, "days"},
 		"an hour 25":                 {Calendar{Name: "x", Weekly: []Window{{Days: "*", From: "25:00"}}}, "from"},
 		"a minute 60":                {Calendar{Name: "x", Weekly: []Window{{Days: "*", To: "10:60"}}}, "to"},
