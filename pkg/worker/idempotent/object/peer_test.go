@@ -264,6 +264,25 @@ func TestACrashAtEveryStepLeavesTheOldOrTheNewAndTheNextAttemptGoesOn(t *testing
 	}
 }
 
+func TestWhatWasPublishedNeverChanges(t *testing.T) {
+	b := setup(t)
+	var all []object.Registration
+	for _, c := range []struct {
+		token int64
+		text  string
+	}{{1, "one"}, {1, "two"}, {1, "two"}, {2, "two"}} {
+		r, err := object.Publish(t.Context(), b.client, b.report(c.text), fence(c.token))
+		current, err2 := object.Current(t.Context(), b.client, b.name, "daily")
+		if err := errors.Join(err, err2); err != nil || r != current || r.Fence != fence(c.token) || b.read("publish") != c.text {
+			t.Errorf("attempt %d published %+v, there is %+v: %v", c.token, r, current, err)
+		}
+		all = append(all, r)
+	}
+	if all[0].Object == all[1].Object || all[1] != all[2] || all[2].Object == all[3].Object {
+		t.Errorf("bytes share a name, or equal ones of an attempt have two: %+v", all)
+	}
+}
+
 func TestCurrentSaysWhatIsNoRegistration(t *testing.T) {
 	b := setup(t)
 	if _, err := object.Current(t.Context(), b.client, b.name, "daily"); job.CodeOf(err) != job.CodeNotFound {
