@@ -152,3 +152,25 @@ func TestACalendarThatWasLostReachesItsJobsAgain(t *testing.T) {
 		})
 	}
 }
+
+// The current revision holds what the calendar was; the definition that waits, what it is.
+func TestAJobIsAsFarBehindAsTheOlderOfItsDefinitions(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.calendar("2000-01-01")
+		d.put(excluding())
+		d.calendar("2000-01-02")
+		r := d.request(excluding())
+		r.Definition.Description, r.EffectiveAt = "from tomorrow on", time.Now().Add(24*time.Hour)
+		_, err := d.Put(d.Context(), r)
+		d.must(err)
+		d.lose("CALUSE#default/de", "nightly")
+		if got := d.applyAll(); got != (control.Applied{Changed: 1, Found: 1}) {
+			t.Errorf("the apply did %+v", got)
+		}
+		rev, err := d.belfry.Store.Revision(d.Context(), d.ref, d.head().Revision)
+		d.must(err)
+		if rev.Calendars[0].Version != 2 {
+			t.Errorf("the revision that holds until tomorrow keeps to %+v", rev.Calendars)
+		}
+	})
+}

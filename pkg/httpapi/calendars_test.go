@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/belfry-scheduler/belfry/pkg/client"
 )
 
 // A story of one calendar, in order: each step is one request and what its answer
@@ -117,6 +120,30 @@ func TestADryRunTriesCalendarsWithoutWritingThem(t *testing.T) {
 	} {
 		if answer := w.ask(step.method, step.path, step.body); answer.Code != step.status || !strings.Contains(answer.Body.String(), step.holds) {
 			t.Fatalf("%s: %d %s\nwant %d with %s", step.says, answer.Code, answer.Body, step.status, step.holds)
+		}
+	}
+}
+
+func TestAnApplyGoesOnWhereTheOneBeforeEnded(t *testing.T) {
+	w := newWorld(t)
+	if answer := w.ask("PUT", "/v1/calendars/de", `{"dates":["2026-07-14"]}`); answer.Code != http.StatusOK {
+		t.Fatal(answer.Body)
+	}
+	const kept = `{"schedule":{"cron":"0 6 * * *","exclude":["de"]},"target":{"log":{}}}`
+	w.with(t, "nightly", kept).with(t, "weekly", kept)
+	first := decode[client.Page[client.Job]](t, w.ask("GET", "/v1/jobs?limit=1", ""))
+	for says, row := range map[string]struct {
+		cursor string
+		status int
+	}{
+		"among the jobs that are known to name it": {"nightly", http.StatusOK},
+		"among all jobs, at the first":             {"~", http.StatusOK},
+		"among all jobs, behind the first":         {"~" + string(first.NextCursor), http.StatusOK},
+		"at a place that is none":                  {"~nowhere", http.StatusUnprocessableEntity},
+	} {
+		answer := w.ask("POST", "/v1/calendars/de/apply?cursor="+url.QueryEscape(row.cursor), "")
+		if answer.Code != row.status || row.status == http.StatusOK && !strings.Contains(answer.Body.String(), `"next_cursor":null`) {
+			t.Errorf("%s: %d %s", says, answer.Code, answer.Body)
 		}
 	}
 }
