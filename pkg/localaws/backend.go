@@ -178,6 +178,14 @@ func (b *Backend) SetIndexLag(lag time.Duration) { b.tables.SetIndexLag(lag) }
 // whoever drives it decides how late the service is.
 func (b *Backend) SweepExpired() (int, error) { return b.tables.SweepExpired(time.Now()) }
 
+// ExpireObjects removes a bucket's objects under the prefix that were last
+// written that long ago or longer, as a lifecycle rule of S3 does within days,
+// and returns how many. As with SweepExpired, whoever drives the backend decides
+// when.
+func (b *Backend) ExpireObjects(bucket, prefix string, age time.Duration) (int, error) {
+	return b.objects.Expire(bucket, prefix, time.Now().Add(-age))
+}
+
 // Close ends long polls, refuses further calls and closes the file. Calling it
 // again does nothing.
 func (b *Backend) Close() error { return b.close() }

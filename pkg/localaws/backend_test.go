@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
@@ -45,7 +46,16 @@ func createTable(ctx context.Context, t *testing.T, config aws.Config) {
 	}
 }
 
-func TestAllThreeServicesAnswerWithoutSocket(t *testing.T) {
+func createBucket(ctx context.Context, t *testing.T, config aws.Config) *s3.Client {
+	t.Helper()
+	client := s3.NewFromConfig(config)
+	if _, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String("belfry")}); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func TestAllServicesAnswerWithoutSocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config := open(t, "").Config()
 		createTable(t.Context(), t, config)
@@ -55,6 +65,7 @@ func TestAllThreeServicesAnswerWithoutSocket(t *testing.T) {
 		if _, err := sqs.NewFromConfig(config).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("q")}); err != nil {
 			t.Error(err)
 		}
+		createBucket(t.Context(), t, config)
 	})
 }
 
@@ -173,22 +184,76 @@ func TestPing(t *testing.T) {
 	if !errors.As(err, &refused) || refused.ErrorCode() != "ServiceUnavailable" {
 		t.Errorf("a call after closing returned %v", err)
 	}
+	_, err = s3.NewFromConfig(backend.Config()).HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String("belfry")}, func(o *s3.Options) { o.RetryMaxAttempts = 1 })
+	if !errors.As(err, &refused) || refused.ErrorCode() != "ServiceUnavailable" {
+		t.Errorf("a call of S3 after closing returned %v", err)
+	}
 	if err := backend.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
 }
 
-func TestStateOfBothServicesSurvives(t *testing.T) {
+// A bucket or an object may be called as the backend's own address is.
+func TestPingIsNoObject(t *testing.T) {
+	client := createBucket(t.Context(), t, open(t, "").Config())
+	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("ping")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("belfry"), Key: aws.String("ping"), Body: strings.NewReader("object")}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("belfry"), Key: aws.String("ping")})
+	if err != nil || *out.ContentLength != 6 {
+		t.Errorf("the object is %+v, %v", out, err)
+	}
+	if _, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String("ping")}, func(o *s3.Options) { o.UsePathStyle = true }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestObjectsExpireOnlyWhenTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := open(t, "")
+		client := createBucket(t.Context(), t, backend.Config())
+		for _, key := range []string{"checkpoints/1", "checkpoints/2", "payloads/1"} {
+			if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("belfry"), Key: &key}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+		}
+		// They are three, two and one hours old.
+		for _, row := range []struct {
+			age     time.Duration
+			removed int
+		}{{4 * time.Hour, 0}, {3 * time.Hour, 1}, {3 * time.Hour, 0}, {0, 1}} {
+			if got, err := backend.ExpireObjects("belfry", "checkpoints/", row.age); err != nil || got != row.removed {
+				t.Errorf("those of %v: %d expired, %v; want %d", row.age, got, err, row.removed)
+			}
+		}
+		if out, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String("belfry")}); err != nil || *out.KeyCount != 1 {
+			t.Errorf("left are %+v, %v", out, err)
+		}
+		if got, err := backend.ExpireObjects("none", "", 0); err != nil || got != 0 {
+			t.Errorf("of no bucket %d expired, %v", got, err)
+		}
+	})
+}
+
+func TestStateOfAllServicesSurvives(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir)
 	createTable(t.Context(), t, first.Config())
 	if _, err := sqs.NewFromConfig(first.Config()).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("q")}); err != nil {
 		t.Fatal(err)
 	}
+	createBucket(t.Context(), t, first.Config())
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	config := open(t, dir).Config()
+	if _, err := s3.NewFromConfig(config).HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String("belfry")}); err != nil {
+		t.Errorf("the bucket: %v", err)
+	}
 	tables, err := dynamodb.NewFromConfig(config).ListTables(t.Context(), nil)
 	if err != nil || len(tables.TableNames) != 1 {
 		t.Errorf("tables are %v, %v", tables, err)
