@@ -19,10 +19,10 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/worker/idempotent/object"
 )
 
-// service answers on the wire as S3 does, one answer after the other, the last again
-// and again: for what a peer cannot be brought to say. The rest is tried on one
-// (peer_test.go).
-type service struct {
+// script answers on the wire as S3 does, one answer after the other, the last again
+// and again: for what no backend can be brought to say. The rest is tried on one
+// (write_test.go).
+type script struct {
 	mu      sync.Mutex
 	answers []answer
 	asked   []string
@@ -35,7 +35,7 @@ type answer struct {
 	etag, fence string
 }
 
-func (s *service) Do(r *http.Request) (*http.Response, error) {
+func (s *script) Do(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	body := ""
@@ -60,7 +60,7 @@ func (s *service) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)), Request: r}, nil
 }
 
-func (s *service) client() *s3.Client {
+func (s *script) client() *s3.Client {
 	return s3.NewFromConfig(aws.Config{Region: "eu-central-1", HTTPClient: s, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("k", "s", "")})
 }
 
@@ -103,7 +103,7 @@ func TestPutIsDecidedAnewOnWhatItMeets(t *testing.T) {
 		{"it may not write", []answer{none, forbidden}, "HEAD, PUT *", "AccessDenied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &service{answers: c.answers}
+			s := &script{answers: c.answers}
 			_, err := object.Put(t.Context(), s.client(), report(strings.NewReader("text")), "2")
 			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("answered %v, want %q", err, c.says)
@@ -122,7 +122,7 @@ func TestPutIsDecidedAnewOnWhatItMeets(t *testing.T) {
 }
 
 func TestEveryTrySendsTheWholeBody(t *testing.T) {
-	s := &service{answers: []answer{none, preceded, none, stored}}
+	s := &script{answers: []answer{none, preceded, none, stored}}
 	body := strings.NewReader("head text")
 	if _, err := body.Seek(5, io.SeekStart); err != nil { // what was read before is not the caller's to send
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestWhatCannotBeFencedIsRefusedBeforeAnyCall(t *testing.T) {
 		"a condition of the caller's":   {conditional, "1", "IfMatch"},
 		"a body that is gone once read": {report(io.LimitReader(strings.NewReader("x"), 1)), "1", "Body"},
 	} {
-		s := &service{answers: []answer{none, stored}}
+		s := &script{answers: []answer{none, stored}}
 		_, err := object.Put(t.Context(), s.client(), c.in, c.f)
 		_, published := object.Publish(t.Context(), s.client(), c.in, c.f)
 		for tool, err := range map[string]error{"put": err, "publish": published} {
@@ -167,7 +167,7 @@ func TestWhatCannotBeFencedIsRefusedBeforeAnyCall(t *testing.T) {
 func TestTheCallersRequestIsLeftAsItIs(t *testing.T) {
 	in := report(nil)
 	in.Metadata = map[string]string{"by": "me"}
-	if _, err := object.Put(t.Context(), (&service{answers: []answer{none, stored}}).client(), in, "2"); err != nil {
+	if _, err := object.Put(t.Context(), (&script{answers: []answer{none, stored}}).client(), in, "2"); err != nil {
 		t.Fatal(err)
 	}
 	if len(in.Metadata) != 1 || in.IfNoneMatch != nil {
