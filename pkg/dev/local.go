@@ -2,6 +2,7 @@ package dev
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"net"
 	"net/http"
 	"slices"
@@ -31,17 +32,33 @@ func localOnly(names []string, next http.Handler) http.Handler {
 		}
 		switch {
 		case !slices.Contains(names, strings.ToLower(strings.Trim(host, "[]"))):
-			refuse(w, http.StatusMisdirectedRequest, "this endpoint does not answer under the host name "+job.Shorten(r.Host)+"; call it as "+strings.Join(names, ", "))
-		case guard.Check(r) != nil:
-			refuse(w, http.StatusForbidden, "the request comes from a web page of another origin; call this endpoint from a program")
+			refuse(w, r, http.StatusMisdirectedRequest, "this endpoint does not answer under the host name "+job.Shorten(r.Host)+"; call it as "+strings.Join(names, ", "))
+		case guard.Check(r) != nil || fromAnotherSite(r):
+			refuse(w, r, http.StatusForbidden, "the request comes from a web page of another origin; call this endpoint from a program")
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// refuse answers in the form that the SDKs read errors in.
-func refuse(w http.ResponseWriter, status int, message string) {
+// fromAnotherSite tells of a browser's request for another site's page, reading
+// included: a page may run as a script what it may not read.
+func fromAnotherSite(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site != "" && site != "none" && site != "same-origin"
+}
+
+// refuse answers in the form that the SDKs read errors in: XML from S3, the one
+// service whose requests do not name their operation.
+func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	if r.Header.Get("X-Amz-Target") == "" {
+		w.Header().Set("Content-Type", "application/xml")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(xml.Header + "<Error><Code>AccessDenied</Code><Message>"))
+		_ = xml.EscapeText(w, []byte(message))
+		_, _ = w.Write([]byte("</Message></Error>"))
+		return
+	}
 	body, err := json.Marshal(map[string]string{"__type": "com.amazon.coral.service#AccessDeniedException", "message": message})
 	if err != nil {
 		body = []byte("{}")

@@ -143,7 +143,7 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// open opens the data folder and makes tables and queues in it.
+// open opens the data folder and makes tables, queues and the bucket in it.
 func (s *server) open(ctx context.Context) (err error) {
 	if s.Data == "" {
 		return &job.Error{Code: job.CodeInvalid, Field: "--data", Message: "no data folder is named", Fix: "name a folder that is made when it is not there, such as .belfry"}
@@ -163,7 +163,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	if err := belfry.Ensure(ctx, s.clients); err != nil {
 		return fmt.Errorf("make tables and queues: %w", err)
 	}
-	return nil
+	return s.ensureBucket(ctx)
 }
 
 func (s *server) secretFile() string { return filepath.Join(s.Data, "webhook-secret") }
