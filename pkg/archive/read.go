@@ -182,7 +182,7 @@ func (c *change) audit() ([]Row, error) {
 	}
 	id := c.id(0)
 	return []Row{c.row(Audit, id, a.Ref.Tenant, a.At, audit{ID: id, Schema: job.Schema, Tenant: a.Ref.Tenant, Job: a.Ref.Job, At: instant(a.At), Verb: a.Verb,
-		Actor: a.Actor, Epoch: a.Epoch, Revision: a.Revision})}, nil
+		Actor: a.Actor, Epoch: a.Epoch, Revision: a.Revision, Execution: a.Execution, Note: a.Note})}, nil
 }
 
 // id names the nth row of the record. The service gives every record of every

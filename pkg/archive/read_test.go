@@ -26,7 +26,7 @@ func said(t *testing.T, rows []archive.Row) []string {
 		names := []string{"from_status", "to_status", "place", "attempt", "reason", "actor", "error_code", "error_text", "range_count"}
 		switch r.Kind {
 		case archive.Audit:
-			names = []string{"job", "at", "verb", "actor", "epoch", "revision"}
+			names = []string{"job", "at", "verb", "actor", "epoch", "revision", "execution", "note"}
 		case archive.Unread:
 			names = []string{"item", "event", "why"}
 		case archive.Transition:
@@ -113,6 +113,8 @@ func TestOtherRecords(t *testing.T) {
 	for _, c := range []reading{
 		{"an audit entry tells who did what", audited(7, "acme/x", "pause"),
 			[]string{"audit acme 2026-03-14: job=x at=2026-03-14T12:00:07.000Z verb=pause actor=ada epoch=7 revision=2"}},
+		{"an audit entry about an execution names it, and the person's note", auditedOf(7, "acme/x", "replay", "x~20260314T110000Z~v2", "mended"),
+			[]string{"audit acme 2026-03-14: job=x at=2026-03-14T12:00:07.000Z verb=replay actor=ada epoch=7 revision=2 execution=x~20260314T110000Z~v2 note=mended"}},
 		{"an audit entry that is removed tells nothing again", told(1, audited(7, "acme/x", "pause").Change.NewImage, nil), nil},
 		{"another item of the control table tells nothing", told(1, nil, item{"pk": text("TICK#20260314T1200Z"), "sk": text("-"), "token": text("t")}), nil},
 		{"an entry that this build does not know is kept as it came", told(1, running, unknown),

@@ -77,6 +77,9 @@ type audit struct {
 	Actor    string  `json:"actor"`
 	Epoch    int64   `json:"epoch"`
 	Revision int     `json:"revision"`
+	// Execution is the one that the verb was about, where it was about one.
+	Execution string `json:"execution,omitempty"`
+	Note      string `json:"note,omitempty"`
 }
 
 // unread keeps the two images as the text of a JSON document each, in the form

@@ -184,6 +184,17 @@ func audited(n int, of, verb string) events.DynamoDBEventRecord {
 		"epoch": number(int64(n)), "revision": number(2), "at": number(at.UnixMilli())})
 }
 
+// auditedOf is audited, about an execution.
+func auditedOf(n int, of, verb, execution, note string) events.DynamoDBEventRecord {
+	record := audited(n, of, verb)
+	image := item{"execution": text(execution), "note": text(note)}
+	for name, value := range record.Change.NewImage {
+		image[name] = value
+	}
+	record.Change.NewImage = image
+	return record
+}
+
 func batch(parts ...[]events.DynamoDBEventRecord) events.DynamoDBEvent {
 	return events.DynamoDBEvent{Records: slices.Concat(parts...)}
 }

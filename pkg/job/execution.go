@@ -88,15 +88,20 @@ type Execution struct {
 	Reason       Reason
 	ErrorCode    string
 	ErrorText    string // first bytes of the last error, for people
+	Stack        string // the last error in full, with the stack of a panic; only of what waits for a person, and only when ErrorText does not hold it all
 	Cancel       *Cancel
 	Wake         Wake
 	Range        *Range
 	Covers       time.Time // where its data interval begins, when it stands for more than one scheduled time; zero = at the time before
 	Timeline     []Entry
-	Dropped      int    // timeline entries that fell out into history items
-	ReplayOf     string // id of the execution that this one repeats
-	Backfill     string // id of the backfill that made it; empty = none
-	Actor        string // who asked for a manual run, a replay or a backfill
+	Dropped      int         // timeline entries that fell out into history items
+	ReplayOf     string      // id of the execution that this one repeats: of a replay of a replay, the first one
+	ReplayedFrom string      // id of the replay that this one replays; empty = it replays ReplayOf itself
+	ReplayedBy   []string    // ids of its replays that a person asked for, in no order
+	Resolution   *Resolution // how a person closed a dead letter; nil = nobody has
+	Review       *Resolution // how a person ended the doubt about it; nil = nobody has, or there was none
+	Backfill     string      // id of the backfill that made it; empty = none
+	Actor        string      // who asked for a manual run, a replay or a backfill
 	Schema       int
 }
 

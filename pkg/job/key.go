@@ -1,6 +1,7 @@
 package job
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
@@ -64,6 +65,18 @@ func ReplayKey(at time.Time, backfill ulid.ULID) (Key, error) {
 		return Key{}, err
 	}
 	return SerialKey(KindReplay, serial), nil
+}
+
+// RepeatKey is the key of the replay that one run of replays makes of an execution.
+// It sorts beside what it repeats; the same run makes the same key, and no two
+// executions of a job have the same one.
+func RepeatKey(run string, of Key) (Key, error) {
+	digest := sha256.Sum256([]byte(run + "\x00" + of.String()))
+	var serial ulid.ULID
+	if err := serial.SetEntropy(digest[:10]); err != nil {
+		return Key{}, err
+	}
+	return ReplayKey(of.ScheduledAt, serial)
 }
 
 // String renders the sortable form: "20260712T013000Z#s", "…#m#<ULID>".

@@ -61,14 +61,16 @@ type ExecutionQuery struct {
 	Limit    int       // 1 to 1000
 }
 
-// Audit is one entry of who did what to a job.
+// Audit is one entry of who did what to a job, or to one of its executions.
 type Audit struct {
-	At       time.Time
-	Ref      Ref
-	Verb     string
-	Actor    string
-	Epoch    int64
-	Revision int
+	At        time.Time
+	Ref       Ref
+	Verb      string
+	Actor     string
+	Epoch     int64
+	Revision  int
+	Execution string // id of the execution that the verb was about; empty = the job
+	Note      string // a person's
 }
 
 // Advance moves a job's cursor.

@@ -121,5 +121,5 @@ func Backoff(r job.Retry, n int, spread float64) time.Duration {
 }
 
 func tooOld(e *job.Execution, r job.Retry, at time.Time) bool {
-	return r.MaxAge > 0 && !e.StartedAt.IsZero() && at.After(e.StartedAt.Add(r.MaxAge.Std()))
+	return r.MaxAge > 0 && !e.StartedAt.IsZero() && at.After(AgeFrom(e).Add(r.MaxAge.Std()))
 }

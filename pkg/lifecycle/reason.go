@@ -38,6 +38,8 @@ const (
 	Overlap         job.Reason = "OVERLAP"
 	StartDeadline   job.Reason = "START_DEADLINE"
 	Uncertain       job.Reason = "UNCERTAIN"
+	Reviewed        job.Reason = "REVIEWED"
+	RetryAsked      job.Reason = "RETRY_ASKED"
 	ZoneGone        job.Reason = "ZONE_GONE"
 	ScheduleInvalid job.Reason = "SCHEDULE_INVALID"
 	Restored        job.Reason = "RESTORED"
@@ -77,6 +79,8 @@ var sentences = map[job.Reason]string{
 	Overlap:         "another execution of the job was still running",
 	StartDeadline:   "no worker took it before its start deadline",
 	Uncertain:       "it is unknown whether the last attempt took effect",
+	Reviewed:        "a person decided what became of it",
+	RetryAsked:      "a person asked for the next attempt at once",
 	ZoneGone:        "the time zone of the schedule is no longer known",
 	ScheduleInvalid: "the stored schedule can no longer be read",
 	Restored:        "the tables were restored from a backup; this is what became of it then",
@@ -85,7 +89,7 @@ var sentences = map[job.Reason]string{
 // Reasons lists every reason in the order in which they are documented.
 var Reasons = []job.Reason{Materialised, CaughtUp, Backfilled, ManualRun, Replayed, Claimed, TakenOver, Done, FoundDone, HandlerError, HandlerPanic, Throttled,
 	TimedOut, Permanent, WorkerStopped, AttemptsUsedUp, MaxAge, MaxRun, LeaseLost, Poison, RedrivesUsedUp, CancelRequested, Superseded,
-	JobPaused, JobEdited, JobResumed, JobDeleted, JobSuspended, Misfire, Coalesced, Overlap, StartDeadline, Uncertain, ZoneGone, ScheduleInvalid, Restored}
+	JobPaused, JobEdited, JobResumed, JobDeleted, JobSuspended, Misfire, Coalesced, Overlap, StartDeadline, Uncertain, Reviewed, RetryAsked, ZoneGone, ScheduleInvalid, Restored}
 
 // Sentence says in words what reason r means; an empty or unknown reason gives "".
 func Sentence(r job.Reason) string { return sentences[r] }

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,23 +14,15 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// AttentionEntry says that an execution needed a person, when and why. What
-// became of it since is in the execution itself.
-type AttentionEntry struct {
-	job.ExecutionRef
-	At        time.Time
-	Status    job.Status
-	Reason    job.Reason
-	ErrorCode string
-}
-
 // WriteAttention adds an execution to its tenant's list of those that need a
 // person: dead letters (FAILED, DEAD) on one list, reviews on another.
 //
-// Requires: nothing. Writes: the entry, under the execution's key and at.
+// Requires: nothing. Writes: the entry, under the execution's key and at. A review
+// is kept as long as its execution, which has not ended.
 // Loses when: never; the same entry again replaces itself.
 func (s *Store) WriteAttention(ctx context.Context, e *job.Execution, at time.Time) error {
-	entry := key(attentionPartition(e.Tenant, e.Status == job.NeedsReview), fmt.Sprintf("%013d#%s#%s", at.UnixMilli(), e.Job, e.Key))
+	review := e.Status == job.NeedsReview
+	entry := key(attentionPartition(e.Tenant, review), fmt.Sprintf("%s#%s#%s", attentionTime(at), e.Job, e.Key))
 	entry["at"] = millis(at)
 	entry["job"] = text(e.Job)
 	entry["execution"] = text(e.Key.String())
@@ -37,43 +32,133 @@ func (s *Store) WriteAttention(ctx context.Context, e *job.Execution, at time.Ti
 		entry["error_code"] = text(e.ErrorCode)
 	}
 	entry[TTLAttribute] = seconds(s.expiry(at))
+	if review {
+		entry[TTLAttribute] = seconds(s.farExpiry(at))
+	}
 	return s.putControl(ctx, "write attention", entry)
 }
 
-// Attention pages through a tenant's dead letters, or through its reviews,
-// newest first. It lags by seconds. The cursor of the last page is empty.
-func (s *Store) Attention(ctx context.Context, tenant string, reviews bool, cursor string, limit int) ([]AttentionEntry, string, error) {
-	partition := attentionPartition(tenant, reviews)
-	from, err := decodeStart(cursor)
+// attentionPlace is where an entry stands in the merged list: newest first, a
+// dead letter before a review of the same name.
+type attentionPlace struct {
+	sort   string
+	review bool
+}
+
+// Attention pages through what needed a person, newest first, out of the list of
+// dead letters, that of reviews, or both. It lags by seconds. Each entry carries
+// the cursor that goes on behind it; false tells that there is none after the last.
+func (s *Store) Attention(ctx context.Context, q job.AttentionQuery) (entries []job.AttentionEntry, more bool, err error) {
+	after, err := decodeAttentionPlace(q.Cursor)
 	if err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
-	if start := (&reader{item: from}).text(PartitionKey); cursor != "" && start != partition {
-		return nil, "", &job.Error{Code: job.CodeInvalid, Field: "cursor", Message: "the page cursor belongs to another list", Fix: "start from the first page"}
+	var found []placedEntry
+	for _, review := range []bool{false, true} {
+		if review && !q.Reviews || !review && !q.Letters {
+			continue
+		}
+		part, left, err := s.attentionPart(ctx, q, review, after)
+		if err != nil {
+			return nil, false, err
+		}
+		found, more = append(found, part...), more || left
 	}
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(s.tables.Control), KeyConditionExpression: aws.String("pk = :pk"),
-		ExpressionAttributeValues: item{":pk": text(partition)}, ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit)),
-		ExclusiveStartKey: from, ReturnConsumedCapacity: s.capacity()})
+	slices.SortFunc(found, func(a, b placedEntry) int {
+		if c := strings.Compare(b.place.sort, a.place.sort); c != 0 || a.place.review == b.place.review {
+			return c
+		}
+		if a.place.review {
+			return 1
+		}
+		return -1
+	})
+	if len(found) > q.Limit {
+		found, more = found[:q.Limit], true
+	}
+	for _, e := range found {
+		entries = append(entries, e.AttentionEntry)
+	}
+	return entries, more, nil
+}
+
+type placedEntry struct {
+	job.AttentionEntry
+	place attentionPlace
+}
+
+// attentionPart reads up to a page of one of the two lists, behind a place of the
+// merged one.
+func (s *Store) attentionPart(ctx context.Context, q job.AttentionQuery, review bool, after *attentionPlace) (found []placedEntry, more bool, err error) {
+	partition, from, upto := attentionPartition(q.Tenant, review), "", "~"
+	if !q.Since.IsZero() {
+		from = attentionTime(q.Since)
+	}
+	if from == "" {
+		from = "0"
+	}
+	if !q.Until.IsZero() {
+		upto = attentionTime(q.Until) + "#~"
+	}
+	query := &dynamodb.QueryInput{TableName: aws.String(s.tables.Control), KeyConditionExpression: aws.String("pk = :pk AND sk BETWEEN :from AND :upto"),
+		ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(q.Limit)), ReturnConsumedCapacity: s.capacity()}
+	if after != nil && after.sort <= upto {
+		upto = after.sort
+		if review == after.review || !review {
+			query.ExclusiveStartKey = key(partition, upto)
+		}
+	}
+	if from > upto {
+		return nil, false, nil
+	}
+	query.ExpressionAttributeValues = item{":pk": text(partition), ":from": text(from), ":upto": text(upto)}
+	out, err := s.db.Query(ctx, query)
 	if err != nil {
-		return nil, "", pageFault("list what needs attention", cursor, err)
+		return nil, false, fault("list what needs attention", err)
 	}
 	s.meter("attention", out.ConsumedCapacity)
-	var entries []AttentionEntry
 	for _, stored := range out.Items {
 		r := &reader{item: stored}
 		k, err := job.ParseKey(r.text("execution"))
 		if err != nil {
 			continue // of a newer build
 		}
-		entries = append(entries, AttentionEntry{ExecutionRef: job.ExecutionRef{Ref: job.Ref{Tenant: tenant, Job: r.text("job")}, Key: k},
-			At: r.millis("at"), Status: job.Status(r.text("status")), Reason: job.Reason(r.text("reason")), ErrorCode: r.text("error_code")})
+		place := attentionPlace{sort: r.text(SortKey), review: review}
+		found = append(found, placedEntry{place: place, AttentionEntry: job.AttentionEntry{
+			ExecutionRef: job.ExecutionRef{Ref: job.Ref{Tenant: q.Tenant, Job: r.text("job")}, Key: k},
+			At:           r.millis("at"), Status: job.Status(r.text("status")), Reason: job.Reason(r.text("reason")), ErrorCode: r.text("error_code"),
+			Cursor: place.encode()}})
 	}
-	return entries, encodeStart(out.LastEvaluatedKey), nil
+	return found, len(out.LastEvaluatedKey) > 0, nil
 }
 
-func attentionPartition(tenant string, reviews bool) string {
-	if reviews {
+func attentionTime(at time.Time) string { return fmt.Sprintf("%013d", at.UnixMilli()) }
+
+func attentionPartition(tenant string, review bool) string {
+	if review {
 		return "REVIEW#" + tenant
 	}
 	return "DEAD#" + tenant
+}
+
+func (p attentionPlace) encode() string {
+	list := "D"
+	if p.review {
+		list = "R"
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(list + p.sort))
+}
+
+// decodeAttentionPlace reads a cursor; nil for an empty one. It names no tenant, so
+// that none reaches another's list by it.
+func decodeAttentionPlace(cursor string) (*attentionPlace, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	decoded, err := base64.RawURLEncoding.DecodeString(cursor)
+	plain := string(decoded)
+	if err != nil || len(plain) < 15 || plain[0] != 'D' && plain[0] != 'R' || plain[14] != '#' || strings.Trim(plain[1:14], "0123456789") != "" {
+		return nil, foreignCursor(cursor)
+	}
+	return &attentionPlace{sort: plain[1:], review: plain[0] == 'R'}, nil
 }

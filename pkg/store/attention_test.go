@@ -1,13 +1,13 @@
 package store_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"pgregory.net/rapid"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
@@ -29,13 +29,37 @@ func attentionStore(t *testing.T) *store.Store {
 	return store.New(client, store.Options{})
 }
 
+// walkAttention reads all pages of a list and tells the jobs and how many pages
+// there were.
+func walkAttention(t *testing.T, s *store.Store, q job.AttentionQuery) (names []string, pages int) {
+	t.Helper()
+	for {
+		entries, more, err := s.Attention(t.Context(), q)
+		if err != nil || len(entries) > q.Limit {
+			t.Fatalf("page of %d entries, %v; want at most %d", len(entries), err, q.Limit)
+		}
+		for _, e := range entries {
+			names = append(names, e.Ref.Job)
+			if e.Ref.Tenant != q.Tenant || e.Reason != "PERMANENT" || e.ErrorCode != "HTTP_404" || e.At.IsZero() {
+				t.Errorf("the entry is %+v", e)
+			}
+		}
+		pages++
+		if !more || len(entries) == 0 {
+			return names, pages
+		}
+		q.Cursor = entries[len(entries)-1].Cursor
+	}
+}
+
 func TestAttention(t *testing.T) {
 	s := attentionStore(t)
 	begin := time.Date(2026, 7, 12, 12, 0, 0, 0, time.UTC)
-	write := func(tenant, name string, status job.Status, minute int) {
+	minute := func(n int) time.Time { return begin.Add(time.Duration(n) * time.Minute) }
+	write := func(tenant, name string, status job.Status, n int) {
 		t.Helper()
 		e := &job.Execution{Ref: job.Ref{Tenant: tenant, Job: name}, Key: job.ScheduledKey(begin), Status: status, Reason: "PERMANENT", ErrorCode: "HTTP_404"}
-		if err := s.WriteAttention(t.Context(), e, begin.Add(time.Duration(minute)*time.Minute)); err != nil {
+		if err := s.WriteAttention(t.Context(), e, minute(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,48 +68,64 @@ func TestAttention(t *testing.T) {
 	}
 	write("acme", "job-3", job.Dead, 3) // the same record of the stream again
 	write("acme", "failed", job.Failed, 8)
-	write("acme", "doubtful", job.NeedsReview, 9)
+	write("acme", "doubtful", job.NeedsReview, 5)
+	write("acme", "job-2", job.NeedsReview, 2) // in doubt and decided within a millisecond
 	write("other", "job-0", job.Dead, 10)
 
-	read := func(reviews bool, limit int) (names []string, pages int) {
-		t.Helper()
-		for cursor := ""; ; pages++ {
-			entries, next, err := s.Attention(t.Context(), "acme", reviews, cursor, limit)
-			if err != nil || len(entries) > limit {
-				t.Fatalf("page of %d entries, %v; want at most %d", len(entries), err, limit)
-			}
-			for _, e := range entries {
-				names = append(names, e.Ref.Job)
-				if e.Ref.Tenant != "acme" || e.Key != job.ScheduledKey(begin) || e.Reason != "PERMANENT" || e.ErrorCode != "HTTP_404" || e.At.Before(begin) {
-					t.Errorf("the entry is %+v", e)
-				}
-			}
-			if cursor = next; cursor == "" {
-				return names, pages + 1
-			}
-		}
-	}
-	want := []string{"failed", "job-6", "job-5", "job-4", "job-3", "job-2", "job-1", "job-0"}
-	for _, limit := range []int{3, 100} {
-		if got, pages := read(false, limit); !slices.Equal(got, want) || pages != (len(want)+limit-1)/limit {
-			t.Errorf("dead letters by %d are %v on %d pages, want %v", limit, got, pages, want)
-		}
-	}
-	if got, _ := read(true, 10); !slices.Equal(got, []string{"doubtful"}) {
-		t.Errorf("reviews are %v, want only the doubtful one", got)
-	}
-	_, cursor, err := s.Attention(t.Context(), "acme", false, "", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, try := range map[string]func() error{
-		"another tenant's": func() error { _, _, err := s.Attention(t.Context(), "other", false, cursor, 3); return err },
-		"another list's":   func() error { _, _, err := s.Attention(t.Context(), "acme", true, cursor, 3); return err },
-		"a foreign one":    func() error { _, _, err := s.Attention(t.Context(), "acme", false, "!", 3); return err },
+	letters := []string{"failed", "job-6", "job-5", "job-4", "job-3", "job-2", "job-1", "job-0"}
+	both := []string{"failed", "job-6", "job-5", "doubtful", "job-4", "job-3", "job-2", "job-2", "job-1", "job-0"}
+	for name, row := range map[string]struct {
+		query job.AttentionQuery
+		want  []string
+	}{
+		"dead letters, newest first":          {job.AttentionQuery{Letters: true}, letters},
+		"reviews":                             {job.AttentionQuery{Reviews: true}, []string{"doubtful", "job-2"}},
+		"both in one order":                   {job.AttentionQuery{Letters: true, Reviews: true}, both},
+		"neither":                             {job.AttentionQuery{}, nil},
+		"since a moment, which is included":   {job.AttentionQuery{Letters: true, Since: minute(6)}, letters[:2]},
+		"until a moment, which is included":   {job.AttentionQuery{Letters: true, Until: minute(1)}, letters[6:]},
+		"between two moments":                 {job.AttentionQuery{Letters: true, Reviews: true, Since: minute(2), Until: minute(5)}, both[2:8]},
+		"between two moments of the one kind": {job.AttentionQuery{Reviews: true, Since: minute(3), Until: minute(9)}, both[3:4]},
+		"until before since":                  {job.AttentionQuery{Letters: true, Since: minute(5), Until: minute(4)}, nil},
 	} {
-		var refusal *job.Error
-		if err := try(); !errors.As(err, &refusal) || refusal.Field != "cursor" {
-			t.Errorf("%s cursor gave %v, want it refused", name, err)
+		for _, limit := range []int{1, 2, 3, 100} {
+			row.query.Tenant, row.query.Limit = "acme", limit
+			if got, _ := walkAttention(t, s, row.query); !slices.Equal(got, row.want) {
+				t.Errorf("%s, by %d: %v, want %v", name, limit, got, row.want)
+			}
 		}
 	}
+	for _, cursor := range []string{"!", "", "RA", "RDAwMDAwMDAwMDAwMDA", "WDAwMDAwMDAwMDAwMDAjYQ"} {
+		_, _, err := s.Attention(t.Context(), job.AttentionQuery{Tenant: "acme", Letters: true, Cursor: cursor, Limit: 3})
+		if job.CodeOf(err) != job.CodeInvalid && cursor != "" {
+			t.Errorf("the cursor %q gave %v, want it refused", cursor, err)
+		}
+	}
+}
+
+// However long the pages, they are the list: nothing twice, nothing left out.
+func TestThePagesOfAttentionAreTheList(t *testing.T) {
+	s := attentionStore(t)
+	round := 0
+	rapid.Check(t, func(r *rapid.T) {
+		round++
+		tenant := fmt.Sprintf("t%d", round)
+		at := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 12).Draw(r, "milliseconds")
+		status := rapid.SampledFrom([]job.Status{job.Dead, job.NeedsReview})
+		want := 0
+		seen := map[string]bool{}
+		for _, n := range at {
+			e := &job.Execution{Ref: job.Ref{Tenant: tenant, Job: rapid.SampledFrom([]string{"a", "b"}).Draw(r, "job")}, Key: job.ScheduledKey(noon), Status: status.Draw(r, "status"), Reason: "PERMANENT", ErrorCode: "HTTP_404"}
+			if err := s.WriteAttention(t.Context(), e, noon.Add(time.Duration(n)*time.Millisecond)); err != nil {
+				r.Fatal(err)
+			}
+			if name := fmt.Sprint(e.Job, e.Status, n); !seen[name] {
+				seen[name], want = true, want+1
+			}
+		}
+		q := job.AttentionQuery{Tenant: tenant, Letters: true, Reviews: true, Limit: rapid.IntRange(1, 5).Draw(r, "page")}
+		if got, _ := walkAttention(t, s, q); len(got) != want {
+			r.Fatalf("%d entries of %d", len(got), want)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -96,6 +97,17 @@ func (r *reader) list(name string) []string {
 			values = append(values, s.Value)
 		}
 	}
+	return values
+}
+
+// set reads a string set in the order of its texts.
+func (r *reader) set(name string) []string {
+	v, ok := r.item[name].(*types.AttributeValueMemberSS)
+	if !ok {
+		return nil
+	}
+	values := slices.Clone(v.Value)
+	slices.Sort(values)
 	return values
 }
 

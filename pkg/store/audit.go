@@ -21,6 +21,20 @@ func (s *Store) auditItem(c job.HeadChange) item {
 	return audit
 }
 
+// auditEntry is the audit entry of a verb that leaves the head as it is; mark tells
+// entries of one job, moment and epoch apart.
+func (s *Store) auditEntry(a job.Audit, mark string) item {
+	entry := key(AuditPrefix+a.Ref.String(), fmt.Sprintf("%013d#%d#%s", a.At.UnixMilli(), a.Epoch, mark))
+	entry["verb"], entry["actor"], entry["epoch"], entry["revision"] = text(a.Verb), text(a.Actor), number(a.Epoch), number(int64(a.Revision))
+	entry["at"], entry[TTLAttribute] = millis(a.At), seconds(s.farExpiry(a.At))
+	for name, given := range map[string]string{"execution": a.Execution, "note": a.Note} {
+		if given != "" {
+			entry[name] = text(given)
+		}
+	}
+	return entry
+}
+
 // DecodeAudit reads an audit entry from an image of the control table's stream.
 // An item that is none, or whose verb is missing, is an error.
 func DecodeAudit(image item) (*job.Audit, error) {
@@ -30,5 +44,5 @@ func DecodeAudit(image item) (*job.Audit, error) {
 		return nil, fmt.Errorf("item %q is no audit entry", job.Shorten(r.text(PartitionKey)))
 	}
 	return &job.Audit{At: r.millis("at"), Ref: refOf(of), Verb: r.text("verb"), Actor: r.text("actor"), Epoch: r.number("epoch"),
-		Revision: int(r.number("revision"))}, nil
+		Revision: int(r.number("revision")), Execution: r.text("execution"), Note: r.text("note")}, nil
 }

@@ -72,7 +72,7 @@ func TestATamperedCursorIsRefusedOrHarmless(t *testing.T) {
 					return seen, err
 				},
 				"attention": func() (seen string, err error) {
-					found, _, err := s.Attention(s.Context(), "default", false, cursor, 10)
+					found, _, err := s.Attention(s.Context(), job.AttentionQuery{Tenant: "default", Letters: true, Reviews: true, Cursor: cursor, Limit: 10})
 					for _, e := range found {
 						seen += e.Ref.Tenant
 					}

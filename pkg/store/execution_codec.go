@@ -6,8 +6,13 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
-// errorTextBound is how much of an error's text an execution keeps.
-const errorTextBound = 240
+const (
+	// errorTextBound is how much of an error's text an execution keeps as long as it
+	// may go on, so that it stays within one write unit.
+	errorTextBound = 240
+	// stackBound is how much it keeps once it waits for a person.
+	stackBound = 4096
+)
 
 func executionKey(ref job.Ref, k job.Key) item { return key(ref.String(), k.String()) }
 
@@ -28,11 +33,17 @@ func decodeExecution(stored item) (*job.Execution, error) {
 		FencingToken: r.number("fencing_token"), Reason: job.Reason(r.text("reason")), ErrorCode: r.text("error_code"), ErrorText: r.text("error_text"),
 		Wake:     job.Wake{At: r.millis("wake_at"), Shard: r.text("wake_shard"), Version: r.number("wake_version")},
 		Timeline: decodeTimeline(r.list("timeline")), Dropped: int(r.number("timeline_dropped")), ReplayOf: r.text("replay_of"), Backfill: r.text("backfill"), Actor: r.text("actor"),
-		Schema: int(r.number("schema")),
+		Schema: int(r.number("schema")), Stack: r.text("stack"), ReplayedFrom: r.text("replayed_from"), ReplayedBy: r.set("replayed_by"),
 	}
 	var cancel job.Cancel
 	if r.document("cancel", &cancel) {
 		e.Cancel = &cancel
+	}
+	for name, into := range map[string]**job.Resolution{"resolution": &e.Resolution, "review": &e.Review} {
+		var found job.Resolution
+		if r.document(name, &found) {
+			*into = &found
+		}
 	}
 	if e.Cancel != nil {
 		e.Cancel.Declined = r.has("cancel_declined")

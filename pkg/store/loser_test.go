@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -101,6 +102,46 @@ var losers = map[string]struct {
 		func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
 			return s.Rewake(ctx, e, noon.Add(time.Hour), false)
 		}},
+	"a retry now of what was taken meanwhile": {func(s *shelf) { s.waits(lifecycle.Uncertain) }, func(s *shelf) {
+		c := claimOf(s.at(scheduled))
+		c.Now = noon.Add(time.Hour)
+		_, err := s.Claim(s.Context(), c)
+		s.must(err)
+	}, func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+		return s.Intervene(ctx, e, lifecycle.RetriedNow(noon, "ada"), toWake)
+	}},
+	"a retry now after another one": {func(s *shelf) { s.waits(lifecycle.Uncertain) }, func(s *shelf) {
+		s.must(s.Intervene(s.Context(), s.at(scheduled), lifecycle.RetriedNow(noon.Add(time.Second), "bob"), toWake))
+	}, func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+		return s.Intervene(ctx, e, lifecycle.RetriedNow(noon, "ada"), toWake)
+	}},
+	"a verdict after another one": {func(s *shelf) { s.doubtful() }, func(s *shelf) { s.must(s.Intervene(s.Context(), s.at(scheduled), reviewed(job.ItFailed), toWake)) },
+		func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+			return s.Intervene(ctx, e, reviewed(job.TryAgain), toWake)
+		}},
+	"a close of a letter that another person closed": {func(s *shelf) { s.dead() }, func(s *shelf) { s.must(s.Resolve(s.Context(), s.at(scheduled), handled("bob"), audit)) },
+		func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+			return s.Resolve(ctx, e, handled("ada"), audit)
+		}},
+	"a forced close of a letter that another person closed anew": {func(s *shelf) { s.dead(); s.must(s.Resolve(s.Context(), s.at(scheduled), handled("bob"), audit)) },
+		func(s *shelf) { s.must(s.Resolve(s.Context(), s.at(scheduled), handled("cid"), audit)) },
+		func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+			return s.Resolve(ctx, e, handled("ada"), audit)
+		}},
+	"a replay of what is no dead letter": {func(s *shelf) { s.claimed() }, func(*shelf) {},
+		func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+			_, err := s.PutReplay(ctx, e, replayOf(e, "A"), audit)
+			return err
+		}},
+	"a replay of what has been replayed too often": {func(s *shelf) { s.dead() }, func(s *shelf) {
+		for n := range job.MaxReplays {
+			_, err := s.PutReplay(s.Context(), s.at(scheduled), replayOf(s.at(scheduled), fmt.Sprint(n)), audit)
+			s.must(err)
+		}
+	}, func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+		_, err := s.PutReplay(ctx, e, replayOf(e, "A"), audit)
+		return err
+	}},
 	"a cancel request for what has ended": {func(s *shelf) { s.create(); s.claimed() }, func(s *shelf) {
 		s.must(s.Settle(s.Context(), s.at(scheduled), lifecycle.Settled(noon, "w"), time.Time{}))
 	},

@@ -193,6 +193,22 @@ var recognised = map[string]own{
 		}
 		return err
 	}},
+	"retry now": {func(s *shelf) { s.waits(lifecycle.HandlerError) }, func(ctx context.Context, s *shelf) error {
+		return s.Intervene(ctx, s.at(scheduled), lifecycle.RetriedNow(noon, "ada"), toWake)
+	}},
+	"verdict on a doubt": {func(s *shelf) { s.doubtful() }, func(ctx context.Context, s *shelf) error {
+		return s.Intervene(ctx, s.at(scheduled), reviewed(job.TryAgain), toWake)
+	}},
+	"close of a dead letter": {func(s *shelf) { s.dead() }, func(ctx context.Context, s *shelf) error {
+		return s.Resolve(ctx, s.at(scheduled), handled("ada"), audit)
+	}},
+	"replay": {func(s *shelf) { s.dead() }, func(ctx context.Context, s *shelf) error {
+		made, err := s.PutReplay(ctx, s.at(scheduled), replayOf(s.at(scheduled), "A"), audit)
+		if err == nil && !made {
+			return errors.New("another call's replay")
+		}
+		return err
+	}},
 	"guard of a tick": {func(*shelf) {}, func(ctx context.Context, s *shelf) error {
 		won, err := s.WinTick(ctx, noon, "mine")
 		if err == nil && !won {

@@ -81,15 +81,28 @@ func latest(a, b time.Time) time.Time {
 // Loses when: it is there already: our own write whose response was lost.
 // Then the caller: goes on to send it, either way.
 func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
+	u, err := s.outside(ctx, e)
+	if err != nil {
+		return err
+	}
+	_, err = s.update(ctx, u)
+	if errors.Is(err, job.ErrLost) {
+		return nil
+	}
+	return err
+}
+
+// outside is the write of a whole execution that no cursor stands behind.
+func (s *Store) outside(ctx context.Context, e *job.Execution) (update, error) {
 	entries := make([]string, len(e.Timeline))
 	for i, entry := range e.Timeline {
 		entries[i] = encodeEntry(entry)
 	}
 	shard, err := s.wakeShard(ctx, e.Ref, e.Key)
 	if err != nil {
-		return err
+		return update{}, err
 	}
-	u := update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
+	return update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
 		condition: "attribute_not_exists(pk)",
 		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, #type = :type, target = :target, reason = :reason, " +
 			"actor = :actor, created_at = :created, available_at = :available, fencing_token = :base, timeline = :entries, " +
@@ -97,14 +110,9 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":schema": number(job.Schema),
 			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
-			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(job.RestoreBase(s.options.RestoreEpoch)),
+			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(max(job.RestoreBase(s.options.RestoreEpoch), e.FencingToken)),
 			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": shard, ":one": number(1),
-			":expires": seconds(s.farExpiry(e.ScheduledAt))}}
-	_, err = s.update(ctx, u)
-	if errors.Is(err, job.ErrLost) {
-		return nil
-	}
-	return err
+			":expires": seconds(s.farExpiry(latest(e.ScheduledAt, e.AvailableAt)))}}, nil
 }
 
 // PutRange records one disposition for a range of scheduled times. A record

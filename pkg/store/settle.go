@@ -119,12 +119,7 @@ func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transitio
 	*sets = append(*sets, "#status = :to, reason = :reason")
 	u.values[":to"], u.values[":reason"] = text(string(t.To())), text(string(t.Reason()))
 	removes := []string{"lease_owner", "lease_until"}
-	if t.ErrorCode() != "" {
-		*sets = append(*sets, "error_code = :code, error_text = :text")
-		u.values[":code"], u.values[":text"] = text(t.ErrorCode()), text(cut(t.ErrorText(), errorTextBound))
-	} else if t.To() == job.Succeeded {
-		removes = append(removes, "error_code", "error_text")
-	}
+	removes = append(removes, u.keepError(sets, t)...)
 	if !t.AvailableAt().IsZero() {
 		*sets = append(*sets, "available_at = :available")
 		u.values[":available"] = millis(t.AvailableAt())
@@ -138,7 +133,7 @@ func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transitio
 		u.values[":ran"] = number(t.Ran().Milliseconds())
 	}
 	switch r := t.Reason(); {
-	case t.To() != job.RetryWait || r == lifecycle.WorkerStopped: // nothing new is known of it
+	case t.To() != job.RetryWait || r == lifecycle.WorkerStopped || r == lifecycle.RetryAsked: // nothing new is known of it
 	case r == lifecycle.TimedOut || r == lifecycle.Uncertain:
 		*sets = append(*sets, "doubt = :yes")
 		u.values[":yes"] = number(1)
@@ -147,6 +142,25 @@ func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transitio
 	}
 	if t.Ends() || t.To() == job.Withdrawn {
 		removes = append(removes, "wake_at", "wake_shard")
+	}
+	return removes
+}
+
+// keepError writes what a transition tells of an error, and tells what it removes. As
+// long as the execution may go on it keeps little, so that it stays within one write
+// unit; what waits for a person keeps the last error in full.
+func (u *update) keepError(sets *[]string, t lifecycle.Transition) (removes []string) {
+	if t.ErrorCode() != "" {
+		*sets = append(*sets, "error_code = :code, error_text = :text")
+		u.values[":code"], u.values[":text"] = text(t.ErrorCode()), text(cut(t.ErrorText(), errorTextBound))
+	} else if t.To() == job.Succeeded {
+		removes = append(removes, "error_code", "error_text")
+	}
+	if waits := lifecycle.Matters(t.To()); waits && len(t.ErrorText()) > errorTextBound {
+		*sets = append(*sets, "stack = :stack")
+		u.values[":stack"] = text(cut(t.ErrorText(), stackBound))
+	} else if !waits || t.ErrorCode() != "" {
+		removes = append(removes, "stack")
 	}
 	return removes
 }

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
+)
+
+// PutReplay stores a replay and links it with what it repeats, both ways. One
+// transaction with its audit entry. It tells whether the replay was made by this
+// call.
+//
+// Requires: nothing under the replay's key; that what it repeats is a dead letter
+// with fewer replays than job.MaxReplays.
+// Writes: the replay with its wake-up; its id in what it repeats; the audit entry.
+// Loses when: the replay is there: the same run made it, and so has linked it. That
+// is no failure.
+// Loses also when: what it repeats is none any more, or another transaction is under
+// way (job.ErrLost). Then the caller: reads again and decides anew.
+func (s *Store) PutReplay(ctx context.Context, of, e *job.Execution, audit job.Audit) (made bool, err error) {
+	u, err := s.outside(ctx, e)
+	if err != nil {
+		return false, err
+	}
+	u.set += ", replay_of = :replay_of"
+	u.values[":replay_of"] = text(e.ReplayOf)
+	if e.ReplayedFrom != "" {
+		u.set += ", replayed_from = :replayed_from"
+		u.values[":replayed_from"] = text(e.ReplayedFrom)
+	}
+	if !e.Covers.IsZero() {
+		u.set += ", covers = :covers"
+		u.values[":covers"] = seconds(e.Covers)
+	}
+	link := update{set: "ADD replayed_by :replay", names: map[string]string{"#status": "status"},
+		condition: "#status IN (:failed, :dead) AND (attribute_not_exists(replayed_by) OR size(replayed_by) < :most)",
+		values: item{":failed": text(string(job.Failed)), ":dead": text(string(job.Dead)), ":most": number(job.MaxReplays),
+			":replay": &types.AttributeValueMemberSS{Value: []string{e.ID()}}}}
+	err = s.withAudit(ctx, "put replay", audit, executionKey(e.Ref, e.Key), u,
+		types.TransactWriteItem{Update: s.conditional(executionKey(of.Ref, of.Key), link)})
+	if !errors.Is(err, job.ErrLost) {
+		return err == nil, err
+	}
+	there, readErr := s.Execution(ctx, e.Ref, e.Key)
+	switch {
+	case readErr != nil:
+		return false, readErr
+	case there != nil:
+		return false, nil
+	}
+	return false, job.ErrLost
+}
