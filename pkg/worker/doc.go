@@ -15,8 +15,8 @@
 // keeps; afterwards the message is deleted or hidden.
 //
 // An execution may run more than once: a handler uses Attempt.IdempotencyKey
-// where it acts on the outside, and Attempt.FencingToken where the outside can
-// compare it.
+// where it acts on the outside, and Attempt.Fence where the outside can compare
+// it; package idempotent has the tools.
 //
 // What it must never do: take more messages than it has room for, delete a
 // message that the plane did not say may be deleted, or decide anything about

@@ -61,7 +61,12 @@ func (b *bench) run(p *process) (quit func()) {
 	ctx, stop := context.WithCancel(b.Context())
 	done := make(chan error, 1)
 	go func() { done <- p.worker.Run(ctx) }()
-	return func() { stop(); _ = <-done }
+	return func() {
+		stop()
+		if err := <-done; err != nil {
+			b.Logf("it ended with: %v", err)
+		}
+	}
 }
 
 // The whole way: a worker freezes past its lease within its handler, a second
