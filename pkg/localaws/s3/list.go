@@ -19,13 +19,16 @@ type listing struct {
 	XMLName     xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListBucketResult"`
 	Name        string
 	Prefix      string
+	Delimiter   string `xml:",omitempty"`
 	StartAfter  string `xml:",omitempty"`
+	Encoding    string `xml:"EncodingType,omitempty"`
 	MaxKeys     int
 	KeyCount    int
 	IsTruncated bool
 	Token       string `xml:"ContinuationToken,omitempty"`
 	Next        string `xml:"NextContinuationToken,omitempty"`
 	Contents    []listed
+	Folders     []folder `xml:"CommonPrefixes"`
 }
 
 type listed struct {
@@ -38,15 +41,13 @@ type listed struct {
 	ChecksumType      string
 }
 
+// folder stands for all keys that go on behind the same delimiter.
+type folder struct{ Prefix string }
+
 // listObjects answers a page of the objects whose keys begin with the prefix,
 // in the order of the bytes of their keys.
 func (s *Service) listObjects(r *request) (*answer, error) {
-	query := r.URL.Query()
-	if kind := query.Get("list-type"); kind != "2" {
-		return nil, invalidArgument("list-type", kind, "list-type must be 2")
-	}
-	page := &listing{Name: r.Bucket, Prefix: query.Get("prefix"), StartAfter: query.Get("start-after"), Token: query.Get("continuation-token"), MaxKeys: maxKeys}
-	after, err := page.begin(query)
+	page, after, err := newListing(r)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +55,12 @@ func (s *Service) listObjects(r *request) (*answer, error) {
 		if err := requireBucket(tx, r.Bucket); err != nil {
 			return err
 		}
-		return page.fill(tx, r.Bucket, after)
+		return page.fill(tx, after)
 	})
 	if err != nil {
 		return nil, err
 	}
+	page.encode()
 	body, err := xml.Marshal(page)
 	if err != nil {
 		return nil, err
@@ -67,52 +69,100 @@ func (s *Service) listObjects(r *request) (*answer, error) {
 	return &answer{status: http.StatusOK, header: map[string]string{"Content-Type": "application/xml"}, body: body, length: len(body)}, nil
 }
 
-// begin reads how long the page is and returns the key that it begins behind.
-func (p *listing) begin(query url.Values) (after string, err error) {
+// newListing reads what is asked for, and the key or folder that the page
+// begins behind.
+func newListing(r *request) (page *listing, after string, err error) {
+	query := r.URL.Query()
+	page = &listing{Name: r.Bucket, Prefix: query.Get("prefix"), Delimiter: query.Get("delimiter"), StartAfter: query.Get("start-after"),
+		Encoding: query.Get("encoding-type"), Token: query.Get("continuation-token"), MaxKeys: maxKeys}
+	if kind := query.Get("list-type"); kind != "2" {
+		return nil, "", invalidArgument("list-type", kind, "list-type must be 2")
+	}
+	if page.Encoding != "" && page.Encoding != "url" {
+		return nil, "", invalidArgument("encoding-type", page.Encoding, "Invalid Encoding Method specified in Request")
+	}
 	if text := query.Get("max-keys"); query.Has("max-keys") {
 		asked, err := strconv.Atoi(text)
 		if err != nil || asked < 0 {
-			return "", invalidArgument("max-keys", text, "Provided max-keys not an integer or within integer range")
+			return nil, "", invalidArgument("max-keys", text, "Provided max-keys not an integer or within integer range")
 		}
-		p.MaxKeys = min(maxKeys, asked)
+		page.MaxKeys = min(maxKeys, asked)
 	}
-	if p.Token == "" {
-		return p.StartAfter, nil
+	if page.Token == "" {
+		return page, page.StartAfter, nil
 	}
-	key, err := base64.RawURLEncoding.DecodeString(p.Token)
-	if err != nil || len(key) == 0 {
-		return "", invalidArgument("continuation-token", p.Token, "The continuation token provided is incorrect")
+	last, err := base64.RawURLEncoding.DecodeString(page.Token)
+	if err != nil || len(last) == 0 {
+		return nil, "", invalidArgument("continuation-token", page.Token, "The continuation token provided is incorrect")
 	}
-	return string(key), nil
+	return page, string(last), nil
 }
 
-func (p *listing) fill(tx kv.Tx, bucket, after string) (failed error) {
+func (p *listing) fill(tx kv.Tx, after string) (failed error) {
 	if p.MaxKeys == 0 {
 		return nil
 	}
-	before, last := string(objectKey(bucket, "")), ""
-	from := before + p.Prefix
-	if behind := before + after; behind >= from {
-		from = behind + "\x00"
-	}
+	bucket, last := string(objectKey(p.Name, "")), after
+	from := max(bucket+p.Prefix, bucket+after)
 	tx.Ascend(recordSpace, []byte(from), func(raw, value []byte) bool {
-		key, here := strings.CutPrefix(string(raw), before)
+		key, here := strings.CutPrefix(string(raw), bucket)
 		if !here || !strings.HasPrefix(key, p.Prefix) {
 			return false
 		}
-		if len(p.Contents) == p.MaxKeys {
+		name, inside := p.entry(key)
+		if key == after || name == last { // of a folder that has been told
+			return true
+		}
+		if len(p.Contents)+len(p.Folders) == p.MaxKeys {
 			p.IsTruncated, p.Next = true, base64.RawURLEncoding.EncodeToString([]byte(last))
 			return false
 		}
-		var object *record
-		if object, failed = decode(value, bucket, key); failed != nil {
-			return false
+		last = name
+		if inside {
+			p.Folders = append(p.Folders, folder{name})
+			return true
 		}
-		last = key
-		p.Contents = append(p.Contents, listed{Key: key, LastModified: object.modified().Format("2006-01-02T15:04:05.000Z"), ETag: object.etag(),
-			Size: object.Size, StorageClass: "STANDARD", ChecksumAlgorithm: strings.ToUpper(object.Algorithm), ChecksumType: "FULL_OBJECT"})
-		return true
+		failed = p.add(key, value)
+		return failed == nil
 	})
-	p.KeyCount = len(p.Contents)
+	p.KeyCount = len(p.Contents) + len(p.Folders)
 	return failed
 }
+
+// entry is what stands for the key in the list: itself, or the folder that it
+// is inside of.
+func (p *listing) entry(key string) (name string, inside bool) {
+	if p.Delimiter != "" {
+		if i := strings.Index(key[len(p.Prefix):], p.Delimiter); i >= 0 {
+			return key[:len(p.Prefix)+i+len(p.Delimiter)], true
+		}
+	}
+	return key, false
+}
+
+func (p *listing) add(key string, raw []byte) error {
+	object, err := decode(raw, p.Name, key)
+	if err != nil {
+		return err
+	}
+	p.Contents = append(p.Contents, listed{Key: key, LastModified: object.modified().Format("2006-01-02T15:04:05.000Z"), ETag: object.etag(),
+		Size: object.Size, StorageClass: "STANDARD", ChecksumAlgorithm: strings.ToUpper(object.Algorithm), ChecksumType: "FULL_OBJECT"})
+	return nil
+}
+
+// encode writes keys as a caller asked who does not trust XML with them.
+func (p *listing) encode() {
+	if p.Encoding == "" {
+		return
+	}
+	p.Prefix, p.Delimiter, p.StartAfter = escape(p.Prefix), escape(p.Delimiter), escape(p.StartAfter)
+	for i := range p.Contents {
+		p.Contents[i].Key = escape(p.Contents[i].Key)
+	}
+	for i := range p.Folders {
+		p.Folders[i].Prefix = escape(p.Folders[i].Prefix)
+	}
+}
+
+// escape leaves the slash as it is.
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "%2F", "/") }

@@ -37,7 +37,7 @@ type model struct {
 }
 
 func (m *model) key(t *rapid.T) string {
-	return rapid.SampledFrom([]string{"a", "a/1", "a/2", "a/10", "ab", "b", "é"}).Draw(t, "key")
+	return rapid.SampledFrom([]string{"a", "a/1", "a/2", "a/10", "a/", "ab", "b", "é"}).Draw(t, "key")
 }
 
 // condition is none, one that may hold, or one that cannot.
@@ -142,11 +142,16 @@ func (m *model) sleep(t *rapid.T) {
 	time.Sleep(time.Duration(rapid.IntRange(1, 600).Draw(t, "seconds")) * time.Second)
 }
 
-// check lists everything, page by page.
+// check lists everything, page by page, with and without folders.
 func (m *model) check(t *rapid.T) {
 	prefix, page := rapid.SampledFrom([]string{"", "a", "a/", "c"}).Draw(t, "prefix"), rapid.Int32Range(1, 4).Draw(t, "page")
-	var got, want []string
-	pages := sdk.NewListObjectsV2Paginator(m.Client, &sdk.ListObjectsV2Input{Bucket: aws.String(bucket), Prefix: &prefix, MaxKeys: &page})
+	in := &sdk.ListObjectsV2Input{Bucket: aws.String(bucket), Prefix: &prefix, MaxKeys: &page}
+	folders := rapid.Bool().Draw(t, "folders")
+	if folders {
+		in.Delimiter = aws.String("/")
+	}
+	got := []string{}
+	pages := sdk.NewListObjectsV2Paginator(m.Client, in)
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(t.Context())
 		if err != nil {
@@ -155,15 +160,29 @@ func (m *model) check(t *rapid.T) {
 		for _, one := range out.Contents {
 			got = append(got, fmt.Sprintf("%s %s %d %s", *one.Key, *one.ETag, *one.Size, one.LastModified.UTC()))
 		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(m.objects)) {
-		if o := m.objects[key]; strings.HasPrefix(key, prefix) {
-			want = append(want, fmt.Sprintf("%s %s %d %s", key, o.tag(), len(o.content), o.written.UTC().Truncate(time.Millisecond)))
+		for _, one := range out.CommonPrefixes {
+			got = append(got, *one.Prefix)
 		}
 	}
-	if !slices.Equal(got, want) {
+	slices.Sort(got) // a page tells its folders behind its objects
+	if want := m.listed(prefix, folders); !slices.Equal(got, want) {
 		t.Fatalf("%q lists\n%q, want\n%q", prefix, got, want)
 	}
+}
+
+func (m *model) listed(prefix string, folders bool) []string {
+	lines := map[string]bool{}
+	for key, o := range m.objects {
+		rest, under := strings.CutPrefix(key, prefix)
+		switch first, _, inside := strings.Cut(rest, "/"); {
+		case !under:
+		case folders && inside:
+			lines[prefix+first+"/"] = true
+		default:
+			lines[fmt.Sprintf("%s %s %d %s", key, o.tag(), len(o.content), o.written.UTC().Truncate(time.Millisecond))] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(lines))
 }
 
 func newModel(t *rapid.T) *model {

@@ -34,7 +34,7 @@ func TestWhatIsNotImplementedIsRefusedByName(t *testing.T) {
 		"the header Range of DeleteObject":                            {"DELETE", "/jobs/x", "Range", "bytes=0-1"},
 		"the header If-None-Match of DeleteObject":                    {"DELETE", "/jobs/x", "If-None-Match", "*"},
 		"the query parameter versionId of GetObject":                  {"GET", "/jobs/x?versionId=1"},
-		"the query parameter delimiter of ListObjectsV2":              {"GET", "/jobs?list-type=2&delimiter=/"},
+		"the query parameter fetch-owner of ListObjectsV2":            {"GET", "/jobs?list-type=2&fetch-owner=true"},
 		"the query parameter X-Amz-Expires of GetObject":              {"GET", "/jobs/x?X-Amz-Expires=60"},
 		"X-Amz-Server-Side-Encryption: aws:kms":                       {"PUT", "/jobs/x", "X-Amz-Server-Side-Encryption", "aws:kms"},
 		"If-Match: * on PutObject":                                    {"PUT", "/jobs/x", "If-Match", "*"},
@@ -63,6 +63,9 @@ func TestRefusalsAreWordedLikeTheService(t *testing.T) {
 		"a range":         {[]string{"GET", "/jobs/there", "Range", "bytes=9-"}, 416, "<Code>InvalidRange</Code><Message>The requested range is not satisfiable</Message><RangeRequested>bytes=9-</RangeRequested><ActualObjectSize>7</ActualObjectSize>"},
 		"another account": {[]string{"GET", "/jobs/there", "X-Amz-Expected-Bucket-Owner", "1"}, 403, "<Code>AccessDenied</Code>"},
 		"no UTF-8":        {[]string{"GET", "/jobs/%FF"}, 400, "<Code>InvalidURI</Code>"},
+		"no such list":    {[]string{"GET", "/jobs?list-type=3"}, 400, "<Code>InvalidArgument</Code>"},
+		"no such length":  {[]string{"GET", "/jobs?list-type=2&max-keys=-1"}, 400, "<Code>InvalidArgument</Code>"},
+		"no such writing": {[]string{"GET", "/jobs?list-type=2&encoding-type=x"}, 400, "<Code>InvalidArgument</Code>"},
 		"no method":       {[]string{"PATCH", "/jobs/x"}, 405, "<Code>MethodNotAllowed</Code>"},
 	} {
 		b := setup(t, localaws.Options{})

@@ -56,13 +56,14 @@ type operation struct {
 }
 
 var operations = map[string]operation{
-	"CreateBucket":  {serve: (*Service).createBucket},
-	"HeadBucket":    {serve: (*Service).headBucket},
-	"DeleteObject":  {serve: (*Service).deleteObject, headers: []string{"If-Match"}},
-	"GetObject":     {serve: (*Service).getObject, headers: reading},
-	"HeadObject":    {serve: (*Service).getObject, headers: reading},
-	"ListObjectsV2": {serve: (*Service).listObjects, query: []string{"list-type", "prefix", "max-keys", "start-after", "continuation-token"}},
-	"PutObject":     {serve: (*Service).putObject, headers: writing},
+	"CreateBucket": {serve: (*Service).createBucket},
+	"HeadBucket":   {serve: (*Service).headBucket},
+	"DeleteObject": {serve: (*Service).deleteObject, headers: []string{"If-Match"}},
+	"GetObject":    {serve: (*Service).getObject, headers: reading},
+	"HeadObject":   {serve: (*Service).getObject, headers: reading},
+	"ListObjectsV2": {serve: (*Service).listObjects, query: []string{"list-type", "prefix", "delimiter", "encoding-type", "max-keys",
+		"start-after", "continuation-token"}},
+	"PutObject": {serve: (*Service).putObject, headers: writing},
 }
 
 var (
