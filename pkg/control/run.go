@@ -88,8 +88,11 @@ func (s *Service) Cancel(ctx context.Context, ref job.Ref, key job.Key, actor st
 		case e.Status == job.Scheduled || e.Status == job.RetryWait:
 			err = s.Executions.Close(ctx, e, lifecycle.CanceledBy(now, actor))
 		default:
-			return nil, &job.Error{Code: job.CodeStateConflict, Field: "status", Value: string(e.Status),
-				Message: "the execution is " + string(e.Status) + " and cannot be canceled", Fix: "only SCHEDULED, RETRY_WAIT and RUNNING executions can be"}
+			fix := "only SCHEDULED, RETRY_WAIT and RUNNING executions can be"
+			if e.Status == job.NeedsReview {
+				fix = instead(e)[job.NeedsReview]
+			}
+			return nil, notWaiting(e, "canceled", fixes{e.Status: fix})
 		}
 		if errors.Is(err, job.ErrLost) && try < maxTries {
 			continue

@@ -106,6 +106,7 @@ type Service struct {
 	Requests     Requests
 	Backfills    Backfills
 	Calendars    Calendars
+	DeadLetters  DeadLetters
 	Filler       Filler
 	Materialiser Materialiser
 	Sender       Sender
