@@ -29,8 +29,8 @@ deployment), scanners, workers and a local AWS endpoint that keeps everything in
 the folder of --data. What is stored survives the process, also kill -9.
 
 When it serves it prints "ready http://127.0.0.1:PORT" alone on a line. It listens
-on loopback only and needs no login. The AWS endpoint answers DynamoDB and SQS,
-to any credentials and in any region:
+on loopback only and needs no login. The AWS endpoint answers DynamoDB, SQS and S3
+(one bucket, named belfry), to any credentials and in any region:
 
   export AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
   aws dynamodb scan --table-name belfry-executions --endpoint-url http://127.0.0.1:8421
