@@ -48,7 +48,7 @@ func receiver(t *testing.T) (server *httptest.Server, got chan webhookRequest) {
 // its request.
 func call(t *testing.T, url string, got chan webhookRequest) webhookRequest {
 	t.Helper()
-	s := newStation(t, assemble.Environment{WebhookSecret: webhookSecret, WebhookAllow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Version: "1.0"})
+	s := newStation(t, assemble.Environment{WebhookSecret: webhookSecret, WebhookAllow: job.Reach{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Version: "1.0"})
 	s.put(t, job.Definition{Target: job.Target{Webhook: &job.Webhook{URL: url, Headers: map[string]string{"X-Team": "sales"}}}, Payload: json.RawMessage(`{"report":"sales"}`)})
 	s.clock.set(halfPastOne)
 	work, err := functions.Work(s.Installation)

@@ -19,7 +19,8 @@ func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error)
 		return nil, err
 	}
 	e := i.Environment
-	options := target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Installation: e.Prefix, Clock: i.Settings.Clock}
+	options := target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Secrets: e.Secrets, Installation: e.Prefix,
+		Clock: i.Settings.Clock}
 	if i.AWS.Credentials != nil {
 		options.AWS = &i.AWS
 	}

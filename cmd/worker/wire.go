@@ -57,6 +57,7 @@ func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, AWS: &aws, Installation: e.Prefix})
+	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version,
+		Secrets: e.Secrets, AWS: &aws, Installation: e.Prefix})
 	return w, served.Names(), traces, err
 }

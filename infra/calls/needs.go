@@ -13,7 +13,8 @@ const service = "github.com/aws/aws-sdk-go-v2/service/"
 
 // actions are the rights that calls need whose name is not that of the right.
 var actions = map[string]string{"sqs:SendMessageBatch": "sqs:SendMessage", "sqs:DeleteMessageBatch": "sqs:DeleteMessage",
-	"sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility"}
+	"sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility", "lambda:Invoke": "lambda:InvokeFunction", "sfn:StartExecution": "states:StartExecution",
+	"eventbridge:PutEvents": "events:PutEvents"}
 
 // written are the rights that the parts of a transaction need.
 var written = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}

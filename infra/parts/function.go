@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -80,6 +81,9 @@ func (i Installation) told(shape FunctionShape) *map[string]*string {
 	}
 	if shape.Archive != nil {
 		told["BELFRY_ARCHIVE_BUCKET"] = shape.Archive.BucketName()
+	}
+	if rules := i.Settings.Secrets; shape.Secrets && len(rules) > 0 {
+		told["BELFRY_SECRETS"] = jsii.String(strings.Join(rules, ","))
 	}
 	if arn := i.Settings.Webhooks.SecretARN; shape.Secrets && arn != "" {
 		// Its name: whoever may look at a function sees what it is told.

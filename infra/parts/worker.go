@@ -41,6 +41,9 @@ func NewWorkerPool(cluster awsecs.Cluster, network Network, i Installation, pool
 	Accept(task, "AwsSolutions-ECS2", "The variables name things and hold no secret; the one secret is referred to.")
 	environment := i.Environment()
 	environment["BELFRY_POOL"], environment["BELFRY_HEALTH"] = &pool.Name, jsii.String(health)
+	if rules := i.Settings.Secrets; len(rules) > 0 {
+		environment["BELFRY_SECRETS"] = jsii.String(strings.Join(rules, ","))
+	}
 	task.AddContainer(jsii.String("worker"), &awsecs.ContainerDefinitionOptions{
 		Image: i.image(), Command: jsii.Strings("--drain=" + drain), HealthCheck: healthCheck(), Environment: &environment, Secrets: i.secrets(within),
 		StopTimeout: seconds(stopSeconds), ReadonlyRootFilesystem: jsii.Bool(true), User: jsii.String("65532:65532"),

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"errors"
-	"net/netip"
 	"reflect"
 	"regexp"
 	"slices"
@@ -52,7 +51,7 @@ func (s Settings) Check(pools dispatch.Pools) error {
 		faults = append(faults, k.check())
 	}
 	names := queue.Names{Prefix: s.Prefix}
-	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), s.checkAlarms(), s.checkImage(), job.CheckTypes(s.Types))
+	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), s.checkAlarms(), s.checkImage(), s.checkTargets(), s.checkSecrets(), job.CheckTypes(s.Types))
 	return errors.Join(faults...)
 }
 
@@ -86,14 +85,12 @@ func (s Settings) checkNetwork() error {
 }
 
 func (s Settings) checkAllow() error {
-	for _, text := range s.Webhooks.Allow {
-		_, network := netip.ParsePrefix(text)
-		_, address := netip.ParseAddr(text)
-		if network != nil && address != nil {
-			return refusal("webhooks.allow", text, "addresses and networks in CIDR form", "is neither address nor network")
-		}
+	_, err := job.ParseReach(s.Webhooks.Allow)
+	var known *job.Error
+	if errors.As(err, &known) {
+		return refusal("webhooks.allow", known.Value, known.Bound, "is neither address, network nor host name")
 	}
-	return nil
+	return err
 }
 
 // checkPools holds pools and pollers against each other, and the pools' text
@@ -101,9 +98,10 @@ func (s Settings) checkAllow() error {
 func (s Settings) checkPools(pools dispatch.Pools) error {
 	const most = 3000
 	var faults []error
-	if size := len(Document(pools)); size > most {
-		faults = append(faults, refusal("pools_file", s.PoolsFile, strconv.Itoa(most)+" bytes as JSON",
-			"holds "+strconv.Itoa(size)+" bytes, more than a function's environment takes"))
+	lists := len(strings.Join(s.Secrets, ",")) + len(strings.Join(s.Webhooks.Allow, ","))
+	if size := len(Document(pools)); size+lists > most {
+		faults = append(faults, refusal("pools_file", s.PoolsFile, strconv.Itoa(most)+" bytes as JSON, with the lists of secrets and of what webhooks may call",
+			"holds "+strconv.Itoa(size)+" bytes, and the lists "+strconv.Itoa(lists)+", more than a function's environment takes"))
 	}
 	functions := pools.Of(dispatch.KindLambda)
 	for _, p := range functions {

@@ -19,6 +19,9 @@ type Settings struct {
 	TickEnabled   bool     `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, it is neither started nor does it go on by itself, and nothing new becomes due: for a restore."`
 	PoolsFile     string   `yaml:"pools_file" empty:"the pools that ship" doc:"The file of pools, relative to the settings file."`
 
+	Targets []string `yaml:"targets" doc:"What jobs may call in AWS: ARNs of Lambda functions, SQS queues, SNS topics, event buses, state machines, ECS task definitions with their clusters, the roles that tasks get, KMS keys. A * at the end stands for what may follow. Workers get the rights to these and no other: docs/targets.md."`
+	Secrets []string `yaml:"secrets" doc:"What jobs may refer to in headers of webhooks: secretsmanager:ARN and ssm:/path, with a * at the end for what may follow. Workers may read these and no other: docs/targets.md."`
+
 	Tables    Tables    `yaml:"tables"`
 	Functions Functions `yaml:"functions"`
 	API       API       `yaml:"api"`
@@ -83,7 +86,7 @@ type Workers struct {
 // Webhooks are the settings of webhook calls.
 type Webhooks struct {
 	SecretARN string   `yaml:"secret_arn" empty:"calls are not signed" form:"^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\\s]+$" doc:"The Secrets Manager secret whose text is the signing key (whsec_...). Functions fetch it as they start, container workers are handed it; another key is taken up by what starts from then on: docs/deploy.md."`
-	Allow     []string `yaml:"allow" doc:"Loopback and private addresses that webhooks may call all the same."`
+	Allow     []string `yaml:"allow" doc:"Addresses, networks and host names that are not public and that webhooks may call all the same. A host name, or *.name for all below it, opens private addresses alone: never loopback, nor link-local ones."`
 }
 
 // Archive are the settings of the archive (docs/archive.md).

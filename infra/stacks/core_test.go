@@ -224,7 +224,7 @@ func TestFunctionsAreToldWhatTheyCanRead(t *testing.T) {
 			value, is := told[name].(string)
 			return value, is
 		})
-		if err != nil || e.Prefix != "acme" || e.Shards != 4096 || len(e.Pools) != 4 || len(e.WebhookAllow) != 2 {
+		if err != nil || e.Prefix != "acme" || e.Shards != 4096 || len(e.Pools) != 4 || len(e.WebhookAllow.Networks) != 2 {
 			t.Errorf("%s reads %+v, %v", f.ID, e, err)
 		}
 		known := map[string]bool{}

@@ -44,6 +44,7 @@ func grantWork(i parts.Installation, role awsiam.IRole, d *Data, pool string) {
 	parts.GrantQueue(role, q.Main, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 	parts.GrantQueue(role, q.Isolation, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 	i.GrantKey(role)
+	i.GrantTargets(role)
 }
 
 // grantExecute lets a role claim, keep and settle executions.
@@ -87,4 +88,5 @@ func grantWorker(i parts.Installation, role awsiam.IRole, d *Data, pool string) 
 	parts.GrantQueue(role, q.Main, "GetQueueUrl", "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
 	parts.GrantQueue(role, q.Isolation, "GetQueueUrl", "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
 	i.GrantKey(role)
+	i.GrantTargets(role)
 }

@@ -37,7 +37,8 @@ type Environment struct {
 	// WebhookSecretARN names a secret of Secrets Manager that holds the key; empty =
 	// there is none. The function work fetches it, nothing else does.
 	WebhookSecretARN string
-	WebhookAllow     []netip.Prefix
+	WebhookAllow     job.Reach
+	Secrets          []string // that jobs may refer to, by the rules of job.SecretRef; nil = none
 	LogLevel         slog.Level
 	Metrics          bool          // whether figures are written among the log lines
 	Traces           otlp.Settings // by the variables of OpenTelemetry
@@ -79,8 +80,10 @@ var Variables = []Variable{
 		Meaning: "Signs webhook calls (Standard Webhooks); absent: they are not signed.", read: readWebhookSecret},
 	{Name: "BELFRY_WEBHOOK_SECRET_ARN", Bound: "the ARN of a secret in Secrets Manager",
 		Meaning: "The secret that holds that key: the function work fetches it once as it starts. Nothing else reads it; container workers are handed the key itself.", read: readWebhookSecretARN},
-	{Name: "BELFRY_WEBHOOK_ALLOW", Bound: "IP addresses and networks in CIDR form, joined by commas",
-		Meaning: "Loopback and private addresses that webhooks may call all the same.", read: readWebhookAllow},
+	{Name: "BELFRY_WEBHOOK_ALLOW", Bound: "IP addresses, networks in CIDR form and host names, joined by commas",
+		Meaning: "Addresses that are not public and that webhooks may call all the same. A host name, or *.name for all below it, opens private addresses alone: never loopback, nor link-local ones.", read: readWebhookAllow},
+	{Name: "BELFRY_SECRETS", Bound: "secretsmanager:ARN and ssm:/path, with a * at the end for what may follow, joined by commas",
+		Meaning: "The secrets that jobs may refer to in headers of webhooks (docs/targets.md); absent: none.", read: readSecrets},
 	{Name: "BELFRY_LOG_LEVEL", Default: "info", Bound: "debug, info, warn or error",
 		Meaning: "The least severe lines that are logged.", read: readLogLevel},
 	{Name: "BELFRY_METRICS", Default: "on", Bound: "on or off",
@@ -251,18 +254,24 @@ func readWebhookSecretARN(e *Environment, value string) error {
 var secretARN = regexp.MustCompile(`^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\s]+$`)
 
 func readWebhookAllow(e *Environment, value string) error {
-	for part := range strings.SplitSeq(value, ",") {
-		part = strings.TrimSpace(part)
-		network, err := netip.ParsePrefix(part)
-		if err != nil {
-			address, addressErr := netip.ParseAddr(part)
-			if addressErr != nil || address.Zone() != "" {
-				return errors.New("holds \"" + job.Shorten(part) + "\", which is neither address nor network")
-			}
-			network = netip.PrefixFrom(address, address.BitLen())
-		}
-		e.WebhookAllow = append(e.WebhookAllow, network.Masked())
+	reach, err := job.ParseReach(strings.Split(value, ","))
+	var refusal *job.Error
+	if errors.As(err, &refusal) {
+		return errors.New("holds \"" + refusal.Value + "\", which is neither address, network nor host name")
 	}
+	e.WebhookAllow = reach
+	return err
+}
+
+func readSecrets(e *Environment, value string) error {
+	rules := strings.Split(value, ",")
+	for n := range rules {
+		rules[n] = strings.TrimSpace(rules[n])
+	}
+	if err := job.CheckSecretRules(rules); err != nil {
+		return errors.New("names no secrets that jobs may refer to")
+	}
+	e.Secrets = rules
 	return nil
 }
 

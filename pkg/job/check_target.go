@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/textproto"
@@ -100,6 +101,10 @@ func checkHeader(name, value string) error {
 	}
 	if len(value) > 2048 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		return invalid(field, value, "2048 printable bytes", "the header's value is too long or holds control characters", "shorten it to one printable line")
+	}
+	var reference *Error
+	if _, _, _, err := SecretIn(value); errors.As(err, &reference) {
+		return invalid(field, reference.Value, reference.Bound, reference.Message, reference.Fix)
 	}
 	canonical := textproto.CanonicalMIMEHeaderKey(name)
 	for _, reserved := range reservedHeaders {

@@ -64,6 +64,7 @@ func TestHostileHeadersAreRefused(t *testing.T) {
 		"a line break in the value":  {header("X-A", "a\r\nX-Evil: 1"), job.CodeInvalid, of("X-A"), "a\uFFFD\uFFFDX-Evil: 1", "2048 printable bytes"},
 		"an escape in the value":     {header("X-A", "\x1b[2J"), job.CodeInvalid, of("X-A"), "\uFFFD[2J", "2048 printable bytes"},
 		"a delete in the value":      {header("X-A", "\x7f"), job.CodeInvalid, of("X-A"), "\uFFFD", "2048 printable bytes"},
+		"a reference to no secret":   {header("X-A", "Bearer secretsmanager:hooks"), job.CodeInvalid, of("X-A"), "secretsmanager:hooks", "secretsmanager:ARN, secretsmanager:ARN#key or ssm:/path"},
 		"a value too long":           {header("X-A", long), job.CodeInvalid, of("X-A"), long[:120] + "…", "2048 printable bytes"},
 		"a prefix of ours, any case": {header("bELFRY-x", "1"), job.CodeInvalid, of("bELFRY-x"), "bELFRY-x", "not Belfry-"},
 		"a name twice in other letters": {func(d *job.Definition) {

@@ -11,9 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
@@ -39,6 +41,9 @@ type account struct {
 	events func() *eventbridge.Client
 	states func() *sfn.Client
 	ecs    func() *ecs.Client
+
+	secrets func() *secretsmanager.Client
+	ssm     func() *ssm.Client
 }
 
 func newAccount(o Options) *account {
@@ -57,6 +62,8 @@ func newAccount(o Options) *account {
 	a.events = sync.OnceValue(func() *eventbridge.Client { return eventbridge.NewFromConfig(config) })
 	a.states = sync.OnceValue(func() *sfn.Client { return sfn.NewFromConfig(config) })
 	a.ecs = sync.OnceValue(func() *ecs.Client { return ecs.NewFromConfig(config) })
+	a.secrets = sync.OnceValue(func() *secretsmanager.Client { return secretsmanager.NewFromConfig(config) })
+	a.ssm = sync.OnceValue(func() *ssm.Client { return ssm.NewFromConfig(config) })
 	return a
 }
 

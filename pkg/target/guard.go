@@ -1,9 +1,11 @@
 package target
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -24,7 +26,23 @@ func (e *RefusedAddressError) Error() string {
 // guard decides which addresses webhooks may connect to. It is asked with the
 // resolved address at the moment of connecting, so that no name can change its
 // meaning between a check and its use.
-type guard struct{ allow []netip.Prefix }
+type guard struct {
+	reach job.Reach
+	named bool // the host that is being called is allowed by its name
+}
+
+// dial implements http.Transport.DialContext by way of dialer.
+func (g guard) dial(dialer net.Dialer) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		own, asked := dialer, guard{reach: g.reach, named: g.reach.Named(host)}
+		own.Control = asked.control
+		return own.DialContext(ctx, network, address)
+	}
+}
 
 // control implements net.Dialer.Control.
 func (g guard) control(network, address string, _ syscall.RawConn) error {
@@ -42,16 +60,32 @@ func (g guard) control(network, address string, _ syscall.RawConn) error {
 // address in IPv6 clothing is judged as the IPv4 address.
 func (g guard) check(a netip.Addr) error {
 	a = inner(a.Unmap().WithZone(""))
-	for _, network := range g.allow {
+	kind := notPublic(a)
+	switch {
+	case kind == "":
+		return nil
+	case slices.Contains(metadata, a):
+		return &RefusedAddressError{Address: a, Kind: kind + ", where the platform hands out credentials"}
+	case g.named && (kind == kindPrivate || kind == kindCarrier):
+		return nil
+	}
+	for _, network := range g.reach.Networks {
 		if network.Contains(a) {
 			return nil
 		}
 	}
-	if kind := notPublic(a); kind != "" {
-		return &RefusedAddressError{Address: a, Kind: kind}
-	}
-	return nil
+	return &RefusedAddressError{Address: a, Kind: kind}
 }
+
+// The kinds of addresses that a name may open.
+const (
+	kindPrivate = "private"
+	kindCarrier = "shared by a carrier"
+)
+
+// metadata are where EC2, ECS and EKS hand out credentials: no setting opens them.
+var metadata = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"), netip.MustParseAddr("169.254.170.23"),
+	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd00:ec2::23")}
 
 // special are networks that are not public, beyond those that netip knows.
 var special = []struct {
@@ -59,7 +93,7 @@ var special = []struct {
 	kind    string
 }{
 	{netip.MustParsePrefix("0.0.0.0/8"), "of this network"},
-	{netip.MustParsePrefix("100.64.0.0/10"), "shared by a carrier"},
+	{netip.MustParsePrefix("100.64.0.0/10"), kindCarrier},
 	{netip.MustParsePrefix("192.0.0.0/24"), "reserved for protocols"},
 	{netip.MustParsePrefix("192.0.2.0/24"), "for documentation"},
 	{netip.MustParsePrefix("198.18.0.0/15"), "for benchmarks"},
@@ -80,7 +114,7 @@ func notPublic(a netip.Addr) string {
 	case a.IsLoopback():
 		return "loopback"
 	case a.IsPrivate():
-		return "private"
+		return kindPrivate
 	case a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast():
 		return "link-local"
 	case a.IsMulticast():

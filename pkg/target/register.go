@@ -23,11 +23,13 @@ type Options struct {
 	// WebhookSecret is the installation's signing key: whsec_ and 24 to 64 bytes
 	// in base64. Empty = requests carry no signature.
 	WebhookSecret string
-	// WebhookAllow are networks that webhooks may call although they are not
-	// public; see Loopback.
-	WebhookAllow []netip.Prefix
+	// WebhookAllow is what webhooks may call although it is not public; see Loopback.
+	WebhookAllow job.Reach
 	// UserAgent is sent with every webhook; empty = "Belfry".
 	UserAgent string
+	// Secrets are the rules of the secrets that headers of webhooks may refer to, see
+	// job.SecretRef; nil = none.
+	Secrets []string
 	// AWS configures the clients of the targets that call AWS; nil = this worker has
 	// no account, and their attempts fail for good with AWS_NOT_CONFIGURED.
 	AWS *aws.Config
@@ -41,8 +43,8 @@ type Options struct {
 
 // Loopback are the networks of the machine itself, to be allowed where the
 // receivers run beside the worker.
-func Loopback() []netip.Prefix {
-	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+func Loopback() job.Reach {
+	return job.Reach{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
 }
 
 // Register adds the targets to a worker. The error tells what is wrong with the
@@ -51,13 +53,14 @@ func Register(w *worker.Worker, o Options) error {
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
+	there := newAccount(o)
 	hook, err := newWebhook(o)
 	if err != nil {
 		return err
 	}
+	hook.vault.account = there
 	worker.Handle(w, job.Target{Webhook: &job.Webhook{}}.HandlerName(), hook.handle)
 	worker.Handle(w, job.Target{Log: &job.LogTarget{}}.HandlerName(), logger{clock: o.Clock}.handle)
-	there := newAccount(o)
 	worker.Handle(w, job.Target{Lambda: &job.LambdaTarget{}}.HandlerName(), there.invoke)
 	worker.Handle(w, job.Target{SQS: &job.SQSTarget{}}.HandlerName(), there.send)
 	worker.Handle(w, job.Target{SNS: &job.SNSTarget{}}.HandlerName(), there.publish)

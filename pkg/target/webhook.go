@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -49,10 +52,14 @@ type webhook struct {
 	signer    *standardwebhooks.Webhook // nil = unsigned
 	clock     Clock
 	userAgent string
+	vault     *vault
 }
 
-func newWebhook(o Options) (*webhook, error) {
-	h := &webhook{clock: o.Clock, userAgent: o.UserAgent}
+func newWebhook(o Options) (*webhook, error) { return newWebhookBy(o, nil) }
+
+// newWebhookBy asks resolver for the addresses of names; nil = the system's.
+func newWebhookBy(o Options, resolver *net.Resolver) (*webhook, error) {
+	h := &webhook{clock: o.Clock, userAgent: o.UserAgent, vault: &vault{account: &account{}, rules: o.Secrets, clock: o.Clock}}
 	if h.userAgent == "" {
 		h.userAgent = "Belfry"
 	}
@@ -63,13 +70,13 @@ func newWebhook(o Options) (*webhook, error) {
 		}
 		h.signer = signer
 	}
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard{allow: o.WebhookAllow}.control}
+	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Resolver: resolver}
 	h.client = &http.Client{
 		// A redirect could lead where the job's author was not allowed to point, and
 		// would be followed with the signature of another request.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
+			Proxy: nil, DialContext: guard{reach: o.WebhookAllow}.dial(dialer), ForceAttemptHTTP2: true, DisableCompression: true,
 			MaxIdleConns: mostIdle, MaxIdleConnsPerHost: mostIdlePerHost, IdleConnTimeout: idleFor,
 			TLSHandshakeTimeout: handshakeFor, MaxResponseHeaderBytes: headerMost,
 		},
@@ -95,9 +102,13 @@ func (h *webhook) handle(ctx context.Context, a *worker.Attempt) error {
 	if err != nil {
 		return worker.WithCode(CodeUnusable, worker.Permanent(fmt.Errorf("make the request: %w", err)))
 	}
+	headers, hide, refresh, err := h.resolve(ctx, target.Headers)
+	if err != nil {
+		return err
+	}
 	span := observe.Call(ctx, observe.WebhookSpan, request.Method, request.URL.Hostname(), h.clock.Now())
 	defer func() { span.End(h.clock.Now()) }()
-	if err := h.setHeaders(request, target.Headers, a, span.Traceparent(), body); err != nil {
+	if err := h.setHeaders(request, headers, a, span.Traceparent(), body); err != nil {
 		return err
 	}
 	response, err := h.client.Do(request)
@@ -111,7 +122,35 @@ func (h *webhook) handle(ctx context.Context, a *worker.Attempt) error {
 	defer stop()
 	context.AfterFunc(reading, cancel)
 	text, _ := io.ReadAll(io.LimitReader(response.Body, readMost)) // the status alone decides
-	return judge(response, text, h.clock.Now())
+	err = judge(response, hide.hide(text, len(text) == readMost), h.clock.Now())
+	if denied := response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden; denied && refresh() {
+		return worker.WithCode("HTTP_"+strconv.Itoa(response.StatusCode), worker.Retry(fmt.Errorf("%w; the secret was from memory, the next attempt reads it anew", err)))
+	}
+	return err
+}
+
+// resolve puts secrets in the place of their references. hide are those secrets;
+// refresh forgets them, and tells whether one may have been out of date.
+func (h *webhook) resolve(ctx context.Context, own map[string]string) (headers map[string]string, hide secrets, refresh func() bool, err error) {
+	headers = make(map[string]string, len(own))
+	var used []resolved
+	for _, name := range slices.Sorted(maps.Keys(own)) { // so that the same fault is told each time
+		one, err := h.vault.resolve(ctx, own[name])
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if headers[name] = one.text; one.secret != "" {
+			used, hide = append(used, one), append(hide, one.secret)
+		}
+	}
+	return headers, hide, func() bool {
+		old := false
+		for _, one := range used {
+			one.forget()
+			old = old || one.old
+		}
+		return old
+	}, nil
 }
 
 // unanswered says what becomes of a request that got no answer.

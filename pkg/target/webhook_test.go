@@ -34,7 +34,7 @@ func post(t *testing.T, o Options, f workertest.Facts, answer http.HandlerFunc) 
 		}
 	}))
 	defer receiver.Close()
-	if o.WebhookAllow == nil {
+	if o.WebhookAllow.Networks == nil {
 		o.WebhookAllow = Loopback()
 	}
 	o.Clock = clock.System{}
