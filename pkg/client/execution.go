@@ -33,14 +33,21 @@ type Execution struct {
 	Cancel       *Cancel    `json:"cancel" doc:"Request to stop it while it runs; null = none"`
 	Range        *Range     `json:"range" doc:"What a record of kind range covers; null otherwise"`
 	ReplayOf     Text       `json:"replay_of" nullable:"true" doc:"Id of the execution that this one repeats"`
+	Origin       Text       `json:"origin" nullable:"true" doc:"Of a replay of a replay: id of the first execution of the chain, whose scheduled time and idempotency key all have"`
+	ReplayedBy   []string   `json:"replayed_by" nullable:"false" doc:"Ids of its replays that a person asked for"`
+	InputDigest  Text       `json:"input_digest" nullable:"true" doc:"SHA-256 of the payload that it ran with, in hex; of FAILED, DEAD and NEEDS_REVIEW only; null = it has no payload"`
+	Stack        Text       `json:"stack" nullable:"true" doc:"The last error in full with the stack of a panic, up to 4 KB; of FAILED, DEAD and NEEDS_REVIEW only, and not in lists; null = error_text is all of it"`
+	Resolution   *Verdict   `json:"resolution" doc:"How a person closed it as a dead letter; null = nobody has"`
+	Review       *Verdict   `json:"review" doc:"How a person ended the doubt about it; null = nobody has, or there was none"`
 	Actor        Text       `json:"actor" nullable:"true" doc:"Who asked for a manual run or replay"`
 	Backfill     Text       `json:"backfill" nullable:"true" doc:"Id of the backfill that made it; null = none did"`
 }
 
 // Cancel is a request to stop a running execution.
 type Cancel struct {
-	At Time   `json:"at" format:"date-time"`
-	By string `json:"by"`
+	At       Time   `json:"at" format:"date-time"`
+	By       string `json:"by"`
+	Declined bool   `json:"declined" doc:"True when the handler that runs has said that it cannot be canceled: it runs to its end, and no retry begins"`
 }
 
 // Range is a span of scheduled times, both ends included.

@@ -71,10 +71,11 @@ func (a *api) listExecutions(ctx context.Context, ref job.Ref, in Filter) (*exec
 	if err != nil {
 		return nil, err
 	}
-	now := a.control.Clock.Now()
 	page := client.Page[client.Execution]{Items: make([]client.Execution, len(list)), NextCursor: client.Text(next)}
 	for i := range list {
-		page.Items[i] = showExecution(&list[i], now)
+		if page.Items[i], err = a.showListed(ctx, &list[i]); err != nil {
+			return nil, err
+		}
 	}
 	return &executionsOutput{Body: page}, nil
 }
@@ -93,7 +94,8 @@ func (a *api) getExecution(ctx context.Context, in *executionInput) (*executionO
 	if err != nil {
 		return nil, err
 	}
-	return &executionOutput{Body: showExecution(&view.Execution, a.control.Clock.Now())}, nil
+	shown, err := a.showWhole(ctx, &view.Execution)
+	return &executionOutput{Body: shown}, err
 }
 
 func (a *api) execution(ctx context.Context, id string) (*control.ExecutionView, error) {
@@ -126,13 +128,7 @@ func (a *api) getTimeline(ctx context.Context, in *executionInput) (*timelineOut
 }
 
 func (a *api) cancelExecution(ctx context.Context, in *executionInput) (*executionOutput, error) {
-	ref, key, err := executionKey(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	e, err := a.control.Cancel(ctx, ref, key, callerOf(ctx).Principal)
-	if err != nil {
-		return nil, asGiven(in.ID, err)
-	}
-	return &executionOutput{Body: showExecution(e, a.control.Clock.Now())}, nil
+	return a.onExecution(ctx, in.ID, func(ref job.Ref, key job.Key, actor string) (*job.Execution, error) {
+		return a.control.Cancel(ctx, ref, key, actor)
+	})
 }

@@ -101,6 +101,8 @@ func New(svc *control.Service, options Options) http.Handler {
 	a.registerVerbs()
 	a.registerBackfills()
 	a.registerExecutions()
+	a.registerDead()
+	a.registerReplays()
 	a.registerCalendars()
 	a.registerSchedule()
 	a.registerSystem()

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -91,8 +92,11 @@ func showExecution(e *job.Execution, now time.Time) client.Execution {
 		Attempt: e.Attempt, Lost: e.Lost, Revision: e.Revision, Pool: e.Pool, Type: client.Text(e.Type), Target: client.Text(e.Target),
 		CreatedAt: client.At(e.CreatedAt), AvailableAt: client.At(e.AvailableAt), StartedAt: client.At(e.StartedAt), FinishedAt: client.At(e.FinishedAt),
 		FencingToken: token(e.Attempt, e.FencingToken), Reason: client.Text(e.Reason), ReasonText: client.Text(lifecycle.Sentence(e.Reason)),
-		ErrorCode: client.Text(e.ErrorCode), ErrorText: client.Text(e.ErrorText), ReplayOf: client.Text(e.ReplayOf), Actor: client.Text(e.Actor),
-		Backfill: client.Text(e.Backfill),
+		ErrorCode: client.Text(e.ErrorCode), ErrorText: client.Text(e.ErrorText), ReplayOf: client.Text(cmp.Or(e.ReplayedFrom, e.ReplayOf)), Actor: client.Text(e.Actor),
+		Backfill: client.Text(e.Backfill), ReplayedBy: append([]string{}, e.ReplayedBy...), Resolution: showVerdict(e.Resolution), Review: showVerdict(e.Review),
+	}
+	if e.ReplayedFrom != "" {
+		shown.Origin = client.Text(e.ReplayOf)
 	}
 	if e.Slot > 0 {
 		shown.DueAt = client.At(e.DueAt())
@@ -101,7 +105,7 @@ func showExecution(e *job.Execution, now time.Time) client.Execution {
 		shown.Owner, shown.LeaseUntil = client.Text(e.Lease.Owner), client.At(e.Lease.Until)
 	}
 	if e.Cancel != nil {
-		shown.Cancel = &client.Cancel{At: client.At(e.Cancel.At), By: e.Cancel.By}
+		shown.Cancel = &client.Cancel{At: client.At(e.Cancel.At), By: e.Cancel.By, Declined: e.Cancel.Declined}
 	}
 	if e.Range != nil {
 		shown.Range = &client.Range{From: client.At(e.Range.From), To: client.At(e.Range.To), Count: e.Range.Count}
