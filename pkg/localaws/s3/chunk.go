@@ -3,6 +3,7 @@ package s3
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -75,8 +76,15 @@ func malformedTrailer() *fault {
 		message: "The request contained trailing data that was not well-formed or did not conform to our published schema."}
 }
 
-// line reads up to the next CRLF and returns what stands before it.
+// line reads up to the next CRLF and returns what stands before it; at the end
+// of the body that and an error.
 func line(in *bufio.Reader) (string, error) {
 	raw, err := in.ReadSlice('\n')
-	return strings.TrimSuffix(strings.TrimSuffix(string(raw), "\n"), "\r"), err
+	text, ended := strings.CutSuffix(string(raw), "\r\n")
+	if err == nil && !ended {
+		err = errNoLine
+	}
+	return text, err
 }
+
+var errNoLine = errors.New("a line ends without a carriage return")
