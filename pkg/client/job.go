@@ -22,19 +22,22 @@ type Job struct {
 	Reason          Text            `json:"reason" nullable:"true" doc:"Why the job is in this state, when that was nobody's wish"`
 	ReasonText      Text            `json:"reason_text" nullable:"true" doc:"The reason in words"`
 	Definition      *job.Definition `json:"definition,omitempty" doc:"The current revision with every default filled in; left out of lists"`
+	Waiting         *job.Definition `json:"waiting,omitempty" doc:"The definition that takes over at switch_at; left out of lists"`
 }
 
 // PutResult tells what a Put did or, in a dry run, would do.
 type PutResult struct {
-	Action     string    `json:"action" enum:"created,updated,unchanged"`
-	DryRun     bool      `json:"dry_run" doc:"True when nothing was written"`
-	Job        string    `json:"job"`
-	State      job.State `json:"state" enum:"ENABLED,PAUSED,SUSPENDED,BROKEN,COMPLETED,DELETED"`
-	Revision   int       `json:"revision" doc:"Current revision afterwards"`
-	NextFireAt Time      `json:"next_fire_at" nullable:"true" format:"date-time"`
-	Appear     []Time    `json:"appear" nullable:"false" doc:"Coming scheduled times that the change adds, the first 20 compared"`
-	Vanish     []Time    `json:"vanish" nullable:"false" doc:"Coming scheduled times that the change takes away"`
-	Warnings   []Warning `json:"warnings" nullable:"false" doc:"What the schedule probably does not mean; nothing is refused for it"`
+	Action      string    `json:"action" enum:"created,updated,unchanged"`
+	DryRun      bool      `json:"dry_run" doc:"True when nothing was written"`
+	Job         string    `json:"job"`
+	State       job.State `json:"state" enum:"ENABLED,PAUSED,SUSPENDED,BROKEN,COMPLETED,DELETED"`
+	Revision    int       `json:"revision" doc:"Current revision afterwards"`
+	NextFireAt  Time      `json:"next_fire_at" nullable:"true" format:"date-time"`
+	SwitchAt    Time      `json:"switch_at" nullable:"true" format:"date-time" doc:"When a definition that waits takes over; null = none does"`
+	TakenBackAt Time      `json:"taken_back_at" nullable:"true" format:"date-time" doc:"When a definition that waited would have taken over, which this change took back; null = none waited"`
+	Appear      []Time    `json:"appear" nullable:"false" doc:"Coming scheduled times that the change adds, the first 20 compared; where those are the same, the first 20 after a definition that waits, or waited, takes over"`
+	Vanish      []Time    `json:"vanish" nullable:"false" doc:"Coming scheduled times that the change takes away"`
+	Warnings    []Warning `json:"warnings" nullable:"false" doc:"What the schedule probably does not mean; nothing is refused for it"`
 }
 
 // Warning says what a schedule probably does not mean.

@@ -319,6 +319,7 @@ func (s *Service) effect(ctx context.Context, ref job.Ref, next job.StoredCalend
 	if err != nil {
 		return none, nil //nolint:nilerr // as above
 	}
-	none.Appear, none.Vanish = compareSchedules(before, head, after, head.StateAt(now) == job.Enabled, now)
+	head.State = head.StateAt(now)
+	none.Appear, none.Vanish = compared(running(head, schedule.Course{{Plan: before}}), running(head, schedule.Course{{Plan: after}}), now)
 	return none, nil
 }

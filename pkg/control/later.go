@@ -22,11 +22,11 @@ func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition,
 		return PutResult{}, plan{}, err
 	}
 	if head.SwitchAt.Equal(r.EffectiveAt) {
-		waiting, err := s.Jobs.Waiting(ctx, r.Ref)
+		waiting, err := s.waitingFor(ctx, head)
 		if err != nil {
 			return PutResult{}, plan{}, err
 		}
-		if waiting != nil && waiting.CarryUntil.Equal(r.EffectiveAt) && sameDefinition(waiting.Definition.WithDefaults(), d) && samePins(waiting.Calendars, pinned) {
+		if waiting != nil && sameDefinition(waiting.Definition.WithDefaults(), d) && samePins(waiting.Calendars, pinned) {
 			return PutResult{Action: Unchanged, Head: head}, plan{settled: true}, nil
 		}
 	}
@@ -53,8 +53,12 @@ func (s *Service) editLater(ctx context.Context, r PutRequest, d job.Definition,
 	waiting := &job.Revision{Ref: r.Ref, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
 		TZDB: s.Zones.Version(), Calendars: pinned, CarryUntil: r.EffectiveAt}
 	lifecycle.PassOver(&next, head, now, lifecycle.JobEdited)
-	result := PutResult{Action: Updated, Head: &next, Plan: first}
-	result.Appear, result.Vanish = compareSchedules(first, head, schedule.Succession{First: first, Then: then, At: r.EffectiveAt}, next.State == job.Enabled, now)
+	before, err := s.courseBefore(ctx, head, now)
+	if err != nil {
+		return PutResult{}, plan{}, err
+	}
+	result := PutResult{Action: Updated, Head: &next, TakenBack: head.SwitchAt}
+	result.compare(before, running(&next, schedule.Course{{Plan: first, Upto: r.EffectiveAt}, {Plan: then}}), now, head.SwitchAt, r.EffectiveAt)
 	return result, plan{next: next, revision: &kept, waiting: waiting, fresh: pinned, verb: "edit"}, nil
 }
 

@@ -45,13 +45,13 @@ type PutRequest struct {
 type PutResult struct {
 	Action Action
 	Head   *job.Head
-	Plan   *schedule.Plan // what the job goes by from now on; nil when it is unchanged
+	Next   time.Time // the job's next scheduled time; zero = none, or a job that does not run
 	Appear []time.Time
 	Vanish []time.Time
+	// TakenBack is when a definition that waited would have taken over, had this
+	// change not taken it back or put another one in its place; zero = none waited.
+	TakenBack time.Time
 }
-
-// compareTimes is how many coming times of each schedule an edit compares.
-const compareTimes = 20
 
 // Put creates the job or edits it. The same definition again changes nothing
 // but repeats the clean-up, so a Put that failed half-way is safe to repeat.
@@ -132,6 +132,10 @@ func (s *Service) decidePut(ctx context.Context, r PutRequest, d job.Definition,
 		if r.IfMatch != 0 {
 			return PutResult{}, plan{}, notFound(r.Ref)
 		}
+		if r.EffectiveAt.After(now) {
+			return PutResult{}, plan{}, &job.Error{Code: job.CodeInvalid, Field: "effective_at", Value: r.EffectiveAt.UTC().Format(time.RFC3339), Bound: "of a job that there is",
+				Message: "there is no job \"" + r.Ref.Job + "\" whose times would stay as they are until then", Fix: "leave effective_at out; schedule.start is when a job's times begin"}
+		}
 		return s.create(r, d, pinned, head, now)
 	}
 	if r.IfAbsent {
@@ -175,12 +179,10 @@ func (s *Service) create(r PutRequest, d job.Definition, pinned []job.PinnedCale
 	next.Revision++
 	next.Follow(d, anchor)
 	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor, TZDB: s.Zones.Version(), Calendars: pinned}
-	result := PutResult{Action: Created, Head: &next, Plan: compiled, Appear: compiled.Between(now, farFuture, compareTimes)}
+	result := PutResult{Action: Created, Head: &next}
+	result.compare(nil, running(&next, schedule.Course{{Plan: compiled}}), now)
 	return result, plan{next: next, revision: rev, fresh: pinned, verb: "create"}, nil
 }
-
-// farFuture bounds the look ahead of previews.
-var farFuture = time.Date(2099, 12, 31, 23, 59, 59, 0, time.UTC)
 
 func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, pinned []job.PinnedCalendar, head *job.Head, now time.Time) (PutResult, plan, error) {
 	old, err := s.Jobs.Revision(ctx, r.Ref, head.Revision)
@@ -224,9 +226,12 @@ func (s *Service) edit(ctx context.Context, r PutRequest, d job.Definition, pinn
 	rev := &job.Revision{Ref: r.Ref, Number: next.Revision, Epoch: next.Epoch, Definition: d, Anchor: anchor, CreatedAt: now, CreatedBy: r.Actor,
 		TZDB: s.Zones.Version(), Calendars: pinned, CarryUntil: carryBound(head, now)}
 	lifecycle.PassOver(&next, head, now, lifecycle.JobEdited)
-	result := PutResult{Action: Updated, Head: &next, Plan: compiled}
-	before, _ := s.PlanOf(ctx, head) // of one that cannot be evaluated any more nothing is compared
-	result.Appear, result.Vanish = compareSchedules(before, head, compiled, next.State == job.Enabled, now)
+	before, err := s.courseBefore(ctx, head, now)
+	if err != nil {
+		return PutResult{}, plan{}, err
+	}
+	result := PutResult{Action: Updated, Head: &next, TakenBack: head.SwitchAt}
+	result.compare(before, running(&next, schedule.Course{{Plan: compiled}}), now, head.SwitchAt)
 	return result, plan{next: next, revision: rev, fresh: pinned, verb: "edit"}, nil
 }
 
@@ -267,42 +272,4 @@ func sameDefinition(a, b job.Definition) bool {
 	left, errLeft := json.Marshal(a)
 	right, errRight := json.Marshal(b)
 	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
-}
-
-// calendar is what lists the times of a schedule.
-type calendar interface {
-	Between(from, to time.Time, limit int) []time.Time
-}
-
-// compareSchedules tells which coming times an edit adds and removes, over the
-// span that both lists of coming times cover.
-func compareSchedules(old *schedule.Plan, head *job.Head, next calendar, enabled bool, now time.Time) (appear, vanish []time.Time) {
-	var before, after []time.Time
-	if old != nil && head.StateAt(now) == job.Enabled {
-		before = old.Between(now, farFuture, compareTimes)
-	}
-	if enabled {
-		after = next.Between(now, farFuture, compareTimes)
-	}
-	bound := farFuture
-	for _, list := range [][]time.Time{before, after} {
-		if len(list) == compareTimes && list[compareTimes-1].Before(bound) {
-			bound = list[compareTimes-1]
-		}
-	}
-	return without(after, before, bound), without(before, after, bound)
-}
-
-func without(list, other []time.Time, bound time.Time) []time.Time {
-	seen := map[int64]bool{}
-	for _, t := range other {
-		seen[t.Unix()] = true
-	}
-	var left []time.Time
-	for _, t := range list {
-		if !seen[t.Unix()] && !t.After(bound) {
-			left = append(left, t)
-		}
-	}
-	return left
 }

@@ -9,10 +9,12 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
-// JobView is a job as people read it: its head and its current definition.
+// JobView is a job as people read it: its head, its current definition, and the one
+// that waits to take over.
 type JobView struct {
 	Head       job.Head
 	Definition job.Definition
+	Waiting    *job.Definition // nil = none waits
 }
 
 // Get reads a job. A deleted one is not found.
@@ -33,7 +35,11 @@ func (s *Service) Get(ctx context.Context, ref job.Ref) (*JobView, error) {
 	if rev != nil {
 		view.Definition = rev.Definition
 	}
-	return view, nil
+	waiting, err := s.waitingFor(ctx, head)
+	if waiting != nil {
+		view.Waiting = &waiting.Definition
+	}
+	return view, err
 }
 
 // List pages through a tenant's jobs in no promised order; deleted ones are
@@ -70,30 +76,14 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 	if view.Head.State != job.Enabled {
 		return nil, nil
 	}
-	compiled, err := s.PlanOf(ctx, &view.Head)
+	course, err := s.CourseOf(ctx, &view.Head)
 	if err != nil {
 		return nil, err
 	}
 	if after.IsZero() {
 		after = s.Clock.Now()
 	}
-	at := view.Head.SwitchAt
-	if at.IsZero() {
-		return compiled.Preview(after, count, ref), nil
-	}
-	fires := compiled.Upto(at).Preview(after, count, ref)
-	waiting, err := s.Jobs.Waiting(ctx, ref)
-	if err != nil || waiting == nil || len(fires) == count {
-		return fires, err
-	}
-	then, err := s.Zones.OfRevision(waiting)
-	if err != nil {
-		return nil, err
-	}
-	if at.After(after) {
-		after = at
-	}
-	return append(fires, then.Preview(after, count-len(fires), ref)...), nil
+	return course.Preview(after, count, ref), nil
 }
 
 // ExecutionView is an execution with its whole timeline: what it carries and

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -60,13 +61,25 @@ func (s *Service) Resume(ctx context.Context, ref job.Ref, actor string, how job
 			return plan{}, err
 		}
 		if err := schedule.FiresAfter(compiled, from); err != nil && head.SwitchAt.IsZero() {
-			return plan{}, err
+			return plan{}, resumable(err, compiled, head)
 		}
 		next := lifecycle.Raised(*head, actor, now, true)
 		next.State, next.StoppedAt = job.Enabled, time.Time{}
 		next.NextFireAt = cursorAfter(head, compiled, from)
 		return plan{next: next, verb: "resume"}, nil
 	})
+}
+
+// resumable adds to the refusal of a resume that times of the pause can be caught up,
+// when there are any.
+func resumable(err error, compiled *schedule.Plan, head *job.Head) error {
+	known := (*job.Error)(nil)
+	if head.StoppedAt.IsZero() || schedule.FiresAfter(compiled, head.StoppedAt) != nil || !errors.As(err, &known) {
+		return err
+	}
+	fix := *known
+	fix.Fix = "give it a new schedule, or resume it with CATCH_UP, which leaves the times of the pause to the misfire policy"
+	return &fix
 }
 
 // resumeFrom is the moment after which a resumed job has times again: now, or

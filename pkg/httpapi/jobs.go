@@ -154,7 +154,7 @@ func (a *api) getJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
 		return nil, err
 	}
 	shown := a.showJob(ctx, &view.Head)
-	shown.Definition = &view.Definition
+	shown.Definition, shown.Waiting = &view.Definition, view.Waiting
 	return &jobOutput{ETag: etag(shown.Revision), Body: shown}, nil
 }
 
@@ -202,12 +202,12 @@ func (a *api) nextFires(ctx context.Context, in *nextInput) (*firesOutput, error
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := a.control.PlanOf(ctx, &view.Head)
+	course, err := a.control.CourseOf(ctx, &view.Head)
 	if err != nil {
 		return nil, err
 	}
 	if after.IsZero() {
 		after = a.control.Clock.Now()
 	}
-	return &firesOutput{Body: showFires(compiled, view.Head.Schedule, fires, after, in.Count)}, nil
+	return &firesOutput{Body: showFires(course[0].Plan, course.DescribeAt(after), view.Head.Schedule, fires, in.Count)}, nil
 }

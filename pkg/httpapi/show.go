@@ -12,27 +12,16 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/schedule"
 )
 
-// nextTime is the job's next scheduled time from now. The cursor would be the
-// wrong answer: it lies beyond what has been made ahead.
-func nextTime(h *job.Head, compiled *schedule.Plan, now time.Time) time.Time {
-	if h.StateAt(now) != job.Enabled || compiled == nil {
-		return time.Time{}
-	}
-	next, _ := compiled.Next(now)
-	return next
-}
-
 // showJob is a head as people read it. A schedule that cannot be evaluated has no
-// next time.
+// next time; nor is the cursor one, which lies beyond what has been made ahead.
 func (a *api) showJob(ctx context.Context, h *job.Head) client.Job {
-	compiled, err := a.control.PlanOf(ctx, h)
-	if err != nil {
-		compiled = nil
+	now := a.control.Clock.Now()
+	var next time.Time
+	if h.StateAt(now) == job.Enabled {
+		if course, err := a.control.CourseOf(ctx, h); err == nil {
+			next, _ = course.Next(now)
+		}
 	}
-	return showPlanned(h, compiled, a.control.Clock.Now())
-}
-
-func showPlanned(h *job.Head, compiled *schedule.Plan, now time.Time) client.Job {
 	cursor := h.NextFireAt
 	if h.Gap != nil {
 		// Until the gap is recorded the cursor only keeps the job in sight of the scan.
@@ -40,18 +29,18 @@ func showPlanned(h *job.Head, compiled *schedule.Plan, now time.Time) client.Job
 	}
 	return client.Job{
 		Job: h.Job, State: h.StateAt(now), Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
-		NextFireAt: client.At(nextTime(h, compiled, now)), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt), SwitchAt: client.At(h.SwitchAt),
+		NextFireAt: client.At(next), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt), SwitchAt: client.At(h.SwitchAt),
 		ChangedBy: client.Text(h.ChangedBy), Reason: client.Text(h.Reason), ReasonText: client.Text(lifecycle.Sentence(h.Reason)),
 	}
 }
 
 func (a *api) showPut(ctx context.Context, r control.PutResult, written job.Schedule, dryRun bool) client.PutResult {
-	shown := showPlanned(r.Head, r.Plan, a.control.Clock.Now())
-	if r.Plan == nil {
-		shown = a.showJob(ctx, r.Head)
+	next := client.At(r.Next)
+	if r.Action == control.Unchanged {
+		next = a.showJob(ctx, r.Head).NextFireAt
 	}
-	return client.PutResult{Action: string(r.Action), DryRun: dryRun, Job: shown.Job, State: shown.State, Revision: shown.Revision,
-		NextFireAt: shown.NextFireAt, Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish), Warnings: showWarnings(written)}
+	return client.PutResult{Action: string(r.Action), DryRun: dryRun, Job: r.Head.Job, State: r.Head.StateAt(a.control.Clock.Now()), Revision: r.Head.Revision, NextFireAt: next,
+		SwitchAt: client.At(r.Head.SwitchAt), TakenBackAt: client.At(r.TakenBack), Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish), Warnings: showWarnings(written)}
 }
 
 func showWarnings(written job.Schedule) []client.Warning {
@@ -72,9 +61,9 @@ func showTimes(list []time.Time) []client.Time {
 
 // showFires is a preview as people read it. written is the schedule before
 // defaults were filled in.
-func showFires(p *schedule.Plan, written job.Schedule, fires []schedule.Fire, after time.Time, asked int) client.Fires {
+func showFires(p *schedule.Plan, description string, written job.Schedule, fires []schedule.Fire, asked int) client.Fires {
 	compiled := p.Schedule()
-	shown := client.Fires{Items: make([]client.Fire, len(fires)), Exhausted: len(fires) < asked, Description: p.DescribeAt(after), Zone: p.Location().String(),
+	shown := client.Fires{Items: make([]client.Fire, len(fires)), Exhausted: len(fires) < asked, Description: description, Zone: p.Location().String(),
 		Gap: compiled.Gap, Overlap: compiled.Overlap, Warnings: showWarnings(written)}
 	for i, f := range fires {
 		shown.Items[i] = client.Fire{At: client.At(f.At), Local: f.Local + " " + f.Offset, Note: client.Text(f.Mark)}

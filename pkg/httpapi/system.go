@@ -130,5 +130,5 @@ func (a *api) scheduleNext(ctx context.Context, in *questionInput) (*firesOutput
 	if err != nil {
 		return nil, err
 	}
-	return &firesOutput{Body: showFires(compiled, asked, compiled.Preview(after, count, job.Ref{}), after, count)}, nil
+	return &firesOutput{Body: showFires(compiled, compiled.DescribeAt(after), asked, compiled.Preview(after, count, job.Ref{}), count)}, nil
 }

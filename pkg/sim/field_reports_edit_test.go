@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,10 +34,8 @@ func TestPB122AnEditNeitherOverwritesTheCursorNorClearsASuspension(t *testing.T)
 		s.scan(s.planes().Trigger) // the cursor moves between the read and the write
 		s.must(edit(1, "first"))
 		s.scan(s.planes().Trigger)
-		for _, e := range before[:2] { // 00:01 and 00:02 are what they were
-			if now := s.made(); now[0] != before[0] {
-				s.Errorf("%s became %v", e, now)
-			}
+		if now := s.made(); !slices.Equal(now[:2], before[:2]) { // 00:01 and 00:02 are what they were
+			s.Errorf("%v became %v", before, now)
 		}
 		if err := edit(1, "stale"); job.CodeOf(err) != job.CodeRevisionConflict {
 			s.Errorf("an edit of a revision that is not current gives %v", err)

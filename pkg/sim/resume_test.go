@@ -1,8 +1,10 @@
 package sim_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,7 +88,8 @@ func TestAScheduleThatEndedInThePauseCanBeCaughtUp(t *testing.T) {
 		_, err := s.planes().Control.Pause(s.Context(), s.ref, "test")
 		s.must(err)
 		time.Sleep(time.Hour)
-		if _, err := s.planes().Control.Resume(s.Context(), s.ref, "test", job.ResumeFromNow); job.CodeOf(err) != job.CodeSchedulePast {
+		_, err = s.planes().Control.Resume(s.Context(), s.ref, "test", job.ResumeFromNow)
+		if said := (*job.Error)(nil); !errors.As(err, &said) || said.Code != job.CodeSchedulePast || !strings.Contains(said.Fix, string(job.ResumeCatchUp)) {
 			s.Errorf("from now on there is no time any more: %v", err)
 		}
 		_, err = s.planes().Control.Resume(s.Context(), s.ref, "test", job.ResumeCatchUp)
