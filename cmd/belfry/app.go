@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	a.out = answer
 	root := a.root()
 	root.SetArgs(args)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return noneEmpty(c, args) }
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -85,6 +87,28 @@ validation, 6 unreachable, 7 not let in; apply --dry-run: 0 no change, 10 change
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	root.AddCommand(a.jobsCommand(), a.executionsCommand(), a.backfillCommand(), a.scheduleCommand(), a.calendarsCommand(), a.applyCommand(), a.reconcileCommand(), a.shardsCommand(), a.doctorCommand(), a.costCommand(), a.healthCommand(), a.versionCommand(), a.devCommand())
 	return root
+}
+
+// noneEmpty refuses an argument and a flag's value that are empty, as a variable is
+// that nobody set: left out they would mean something else, such as now, or all.
+// A shell that asks for completions passes an empty word.
+func noneEmpty(c *cobra.Command, args []string) error {
+	if c.Name() == cobra.ShellCompRequestCmd || c.Name() == cobra.ShellCompNoDescRequestCmd {
+		return nil
+	}
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return nil
+		case arg == "" && i > 0 && strings.HasPrefix(args[i-1], "-"):
+			return usage(c, "%s is empty: give it a value, or leave it out", args[i-1])
+		case arg == "":
+			return usage(c, "an argument is empty: give it a value, or leave it out")
+		case strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "="):
+			return usage(c, "%s is empty: give it a value, or leave it out", strings.TrimSuffix(arg, "="))
+		}
+	}
+	return nil
 }
 
 func showHelp(c *cobra.Command, _ []string) error { return c.Help() }

@@ -312,5 +312,11 @@ func changeText(r client.PutResult) string {
 		}
 		parts = append(parts, text)
 	}
+	if !r.SwitchAt.IsZero() {
+		parts = append(parts, "takes over after "+stamp(r.SwitchAt.Time, time.UTC))
+	}
+	if !r.TakenBackAt.IsZero() {
+		parts = append(parts, "what waited for "+stamp(r.TakenBackAt.Time, time.UTC)+" is taken back")
+	}
 	return strings.Join(parts, "; ")
 }

@@ -95,7 +95,7 @@ func parseRate(c *cobra.Command, text string) (float64, error) {
 }
 
 func (a *app) showBackfillAnswer(b client.BackfillAnswer) {
-	span := fmt.Sprintf("%d times of %s, %s to %s", b.Count, b.Job, stamp(b.From.Time, time.UTC), stamp(b.To.Time, time.UTC))
+	span := fmt.Sprintf("%d %s of %s, %s to %s", b.Count, plural(b.Count, "time", "times"), b.Job, stamp(b.From.Time, time.UTC), stamp(b.To.Time, time.UTC))
 	if b.DryRun {
 		there := 0
 		if b.There != nil {

@@ -162,7 +162,7 @@ func (a *app) showExecution(e client.Execution) {
 		token = strconv.FormatInt(*e.FencingToken, 10)
 	}
 	if e.Range != nil {
-		covers = fmt.Sprintf("%d times from %s to %s", e.Range.Count, stamp(e.Range.From.Time, a.local), stamp(e.Range.To.Time, a.local))
+		covers = fmt.Sprintf("%d %s from %s to %s", e.Range.Count, plural(e.Range.Count, "time", "times"), stamp(e.Range.From.Time, a.local), stamp(e.Range.To.Time, a.local))
 	}
 	scheduled := a.when(e.ScheduledAt, a.local)
 	if a.local != time.UTC {

@@ -84,9 +84,13 @@ func (a *app) showJob(j client.Job) {
 	if !j.SwitchAt.IsZero() {
 		pairs = append(pairs, "changes", a.when(j.SwitchAt, zone)+": a definition that waits takes over")
 	}
+	if j.Waiting != nil {
+		pairs = append(pairs, "then", safe(describe(j.Waiting.Schedule)))
+	}
 	if d := j.Definition; d != nil {
 		pairs = append(pairs, "description", safe(d.Description), "target", safe(targetText(d.Target)), "timeout", d.Timeout.String(),
-			"retry", fmt.Sprintf("%d attempts, %s to %s apart, for %s", d.Retry.MaxAttempts, d.Retry.Base, d.Retry.Max, d.Retry.MaxAge))
+			"retry", fmt.Sprintf("%d %s, %s to %s apart, for %s", d.Retry.MaxAttempts, plural(d.Retry.MaxAttempts, "attempt", "attempts"), d.Retry.Base, d.Retry.Max, d.Retry.MaxAge),
+			"late times", safe(lateText(d)), "suspended", suspendText(d), "labels", safe(labelsText(d.Labels)))
 	}
 	facts(a.out, append(pairs, "pool", j.Pool, "revision", strconv.Itoa(j.Revision),
 		"created", a.when(j.CreatedAt, a.local), "changed", a.when(j.UpdatedAt, a.local)+by(j.ChangedBy))...)
