@@ -100,7 +100,7 @@ func (a *app) diff(c *cobra.Command, f diffFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := schedule.Compile(asked, after); err != nil && job.CodeOf(err) != job.CodeZoneUnknown {
+		if _, err := schedule.Compile(asked, after); err != nil && (job.CodeOf(err) != job.CodeZoneUnknown || x.unknown(asked)) {
 			return err
 		}
 		x.compare("", asked, after, nil)
@@ -125,6 +125,13 @@ type comparison struct {
 	from, to      time.Time
 	calendars     map[string]job.PinnedCalendar // of the service, as far as they were read
 	answer        differences
+}
+
+// unknown reports whether neither database has the schedule's zone.
+func (x *comparison) unknown(s job.Schedule) bool {
+	_, first := x.first.Compile(s, x.from)
+	_, second := x.second.Compile(s, x.from)
+	return job.CodeOf(first) == job.CodeZoneUnknown && job.CodeOf(second) == job.CodeZoneUnknown
 }
 
 // compareJob compares a job of the service, if its times hang on a zone.
@@ -246,5 +253,14 @@ func (a *app) showDifferences(all differences) {
 		}
 		fmt.Fprintf(a.out, "  only %s: %s\n  only %s: %s\n", safe(all.First), times(d.Gone), safe(all.Second), times(d.Come))
 	}
-	fmt.Fprintf(a.out, "the times of %d of %d schedules move from %s to %s\n", len(all.Items), all.Compared, safe(all.First), safe(all.Second))
+	failed := 0
+	for _, d := range all.Items {
+		if d.Error != "" {
+			failed++
+		}
+	}
+	fmt.Fprintf(a.out, "the times of %d of %d schedules move from %s to %s\n", len(all.Items)-failed, all.Compared, safe(all.First), safe(all.Second))
+	if failed > 0 {
+		fmt.Fprintf(a.out, "%d could not be compared\n", failed)
+	}
 }

@@ -112,6 +112,7 @@ func TestComparingDatabases(t *testing.T) {
 		"one as JSON":                     {"--tzdb", zones + "before.zip", zones + "after.zip", "--cron", "0 9 * * 1", "--zone", "Asia/Tokyo", "--json"},
 		"an expression that stays":        {"--tzdb", zones + "before.zip", zones + "after.zip", "--cron", "0 9 * * *", "--zone", "America/New_York"},
 		"a zone that one of them lacks":   {"--tzdb", zones + "before.zip", zones + "after.zip", "--cron", "0 9 * * *", "--zone", "Pacific/Apia"},
+		"a zone that neither of them has": {"--tzdb", zones + "before.zip", zones + "after.zip", "--cron", "0 9 * * *", "--zone", "Mars/Olympus"},
 		"an expression that is none":      {"--tzdb", zones + "before.zip", "--cron", "61 9 * * *"},
 		"a database that is none":         {"--tzdb", zones + "zones.sh", "--cron", "0 9 * * *"},
 		"the same database twice":         {"--cron", "0 9 * * *"},

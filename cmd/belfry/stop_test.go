@@ -47,7 +47,7 @@ func TestAProcessThatCannotStartHasFailedAndIsNotUnreachable(t *testing.T) {
 	}{
 		"a folder in use": {[]string{"--data", data, "--listen", "127.0.0.1:0"}, exitFailed, "is in use by another process\n  another belfry dev has it open"},
 		"a port in use":   {[]string{"--data", t.TempDir(), "--listen", taken}, exitFailed, "cannot listen on " + taken},
-		"no folder":       {[]string{"--data", "", "--listen", "127.0.0.1:0"}, exitRefused, "no data folder is named"},
+		"no folder":       {[]string{"--data", "", "--listen", "127.0.0.1:0"}, exitUsage, "--data is empty"},
 	}
 	for name, row := range rows {
 		got := belfry(t, "", "", append([]string{"dev", "--aws-listen", "127.0.0.1:0"}, row.args...)...)

@@ -154,6 +154,8 @@ func checkBackfill(r BackfillRequest, now time.Time) error {
 	switch {
 	case r.From.IsZero():
 		return refuse("from", "", "an RFC 3339 time", "a backfill needs the time that it begins at", "give from, such as "+now.Add(-24*time.Hour).Format(time.RFC3339))
+	case r.From.After(now):
+		return refuse("from", r.From.Format(time.RFC3339), "not after "+now.Format(time.RFC3339), "times that have not come are the job's own", "begin at a time that has passed")
 	case r.To.Before(r.From):
 		return refuse("to", r.To.Format(time.RFC3339), "not before from", "the backfill ends before it begins", "swap from and to")
 	case r.To.After(now):

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -98,6 +99,22 @@ func TestABackfillThatIsDoneCannotBeCanceled(t *testing.T) {
 		d.must(d.belfry.Store.SaveBackfill(d.Context(), job.BackfillChange{Old: &b, New: done}))
 		if _, err := d.CancelBackfill(d.Context(), d.ref, b.ID, "bob"); job.CodeOf(err) != job.CodeStateConflict {
 			t.Errorf("it gave %v", err)
+		}
+	})
+}
+
+// A range that has not come is refused by the end that is wrong, also where the
+// other one was left out.
+func TestABackfillOfWhatHasNotComeIsRefusedByTheRightEnd(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.put(daily())
+		ahead, behind := time.Now().Add(48*time.Hour), time.Now().Add(-48*time.Hour)
+		for field, r := range map[string]control.BackfillRequest{"from": {From: ahead}, "to": {From: behind, To: ahead}} {
+			r.Ref = d.ref
+			_, err := d.Backfill(d.Context(), r)
+			if said := (*job.Error)(nil); !errors.As(err, &said) || said.Field != field || said.Bound == "" || said.Fix == "" {
+				d.Errorf("from %s to %s gives %v", r.From, r.To, err)
+			}
 		}
 	})
 }

@@ -17,7 +17,7 @@ type BackfillBody struct {
 
 	From  string  `json:"from" maxLength:"64" doc:"RFC 3339 instant; scheduled times at and after it"`
 	To    string  `json:"to,omitempty" maxLength:"64" doc:"RFC 3339 instant, not in the future; scheduled times up to it; default now"`
-	Rate  float64 `json:"rate,omitempty" doc:"Executions a second at most, 0.001 to 10; default 1"`
+	Rate  float64 `json:"rate,omitempty" minimum:"0.001" maximum:"10" doc:"Executions a second at most; default 1"`
 	Rerun bool    `json:"rerun,omitempty" doc:"Run again what has an execution that has ended, under the same idempotency key and a higher fencing token"`
 	Force bool    `json:"force,omitempty" doc:"Also times whose history is no longer kept: they may have run"`
 }

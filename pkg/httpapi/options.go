@@ -81,6 +81,8 @@ type api struct {
 	options Options
 	huma    huma.API
 	mux     *http.ServeMux
+	heeds   map[string]heeds // by the mux's pattern
+	whole   *huma.Schema     // of a definition
 	entropy sync.Mutex
 }
 
@@ -94,7 +96,7 @@ func New(svc *control.Service, options Options) http.Handler {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &api{control: svc, options: options, mux: http.NewServeMux()}
+	a := &api{control: svc, options: options, mux: http.NewServeMux(), heeds: map[string]heeds{}}
 	a.huma = humago.New(a.mux, configuration(options.Version))
 	a.registerJobs()
 	a.registerPatch()
@@ -139,6 +141,12 @@ func register[I, O any](a *api, op huma.Operation, verb func(context.Context, *I
 		}
 		return out, nil
 	})
+	item := a.huma.OpenAPI().Paths[op.Path]
+	for method, described := range map[string]*huma.Operation{http.MethodGet: item.Get, http.MethodPut: item.Put, http.MethodPost: item.Post, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete} {
+		if method == op.Method {
+			a.heeds[op.Method+" "+op.Path] = heedsOf(described)
+		}
+	}
 }
 
 type contextKey int

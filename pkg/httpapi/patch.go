@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
-	"strings"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -26,6 +26,7 @@ type patchInput struct {
 func (a *api) registerPatch() {
 	register(a, huma.Operation{OperationID: "patch-job", Method: http.MethodPatch, Path: "/v1/jobs/{job}", Tags: []string{"jobs"}, Summary: "Change some of a job's definition",
 		Description: "Edits the current revision as a put of the whole would. Two patches at a time never undo one another: each is applied to what the other left."}, a.patchJob)
+	a.whole = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Definition](), true, "Definition")
 }
 
 // mergePatch is the media type of RFC 7396; application/json will do as well.
@@ -57,7 +58,10 @@ func (a *api) patchJob(ctx context.Context, in *patchInput) (*putOutput, error) 
 		if asked == 0 {
 			request.IfMatch = view.Head.Revision
 		}
-		if request.Definition, err = patched(view.Definition, in.Body); err != nil {
+		if request.Definition, err = a.patched(view.Definition, in.Body); err != nil {
+			return nil, err
+		}
+		if err := pausing(view, in.Body); err != nil {
 			return nil, err
 		}
 		result, err := a.control.Put(ctx, request)
@@ -73,7 +77,7 @@ func (a *api) patchJob(ctx context.Context, in *patchInput) (*putOutput, error) 
 
 // patched is a definition with a merge patch applied, read as strictly as a
 // whole one.
-func patched(d job.Definition, patch []byte) (job.Definition, error) {
+func (a *api) patched(d job.Definition, patch []byte) (job.Definition, error) {
 	var named map[string]json.RawMessage
 	if err := json.Unmarshal(patch, &named); err != nil || named == nil {
 		return job.Definition{}, &job.Error{Code: job.CodeInvalid, Field: "body", Message: "a patch is a JSON object", Fix: `send only what changes, such as {"timeout":"5m"}`}
@@ -89,13 +93,53 @@ func patched(d job.Definition, patch []byte) (job.Definition, error) {
 	if err != nil {
 		return job.Definition{}, &job.Error{Code: job.CodeInvalid, Field: "body", Message: "the patch cannot be applied", Fix: "send a merge patch as RFC 7396 has it"}
 	}
+	return a.readWhole(merged)
+}
+
+// readWhole reads what a patch made of a definition as a put of it would be read.
+func (a *api) readWhole(merged []byte) (job.Definition, error) {
+	var value any
+	if err := json.Unmarshal(merged, &value); err != nil {
+		return job.Definition{}, err
+	}
+	path, found := huma.NewPathBuffer([]byte{}, 0), &huma.ValidateResult{}
+	path.Push("body")
+	huma.Validate(a.huma.OpenAPI().Components.Schemas, a.whole, path, huma.ModeWriteToServer, value, found)
+	var list faults
+	for _, err := range found.Errors {
+		fault := frameworkFault(err)
+		list = append(list, &job.Error{Code: fault.Code, Field: fault.Field, Value: fault.Value, Bound: fault.Bound, Message: fault.Detail, Fix: fault.Fix})
+	}
+	if len(list) > 0 {
+		return job.Definition{}, list
+	}
 	var read Definition
-	decoder := json.NewDecoder(bytes.NewReader(merged))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&read); err != nil {
+	if err := json.Unmarshal(merged, &read); err != nil {
 		return job.Definition{}, misread(err)
 	}
 	return read.definition()
+}
+
+// pausing refuses a patch that names paused and would do nothing by it: the
+// definition says so already, and a verb has done otherwise since.
+func pausing(view *control.JobView, patch []byte) error {
+	var named struct {
+		Paused *bool `json:"paused"`
+	}
+	_ = json.Unmarshal(patch, &named) // it has been read before
+	pause, state := named.Paused, view.Head.State
+	switch {
+	case pause == nil || *pause != view.Definition.Paused: // it changes the definition
+		return nil
+	case *pause && state == job.Paused, !*pause && state != job.Paused && state != job.Suspended:
+		return nil
+	}
+	verb := "resume"
+	if *named.Paused {
+		verb = "pause"
+	}
+	return &job.Error{Code: job.CodeStateConflict, Field: "paused", Value: fmt.Sprint(*named.Paused), Bound: string(view.Head.State),
+		Message: "the definition says so already, and the job is " + string(view.Head.State) + " all the same", Fix: verb + " it with: belfry jobs " + verb + " " + view.Head.Job}
 }
 
 // remaining is what stays of a schedule under a patch that gives it another
@@ -113,14 +157,11 @@ func remaining(s job.Schedule, patch json.RawMessage) job.Schedule {
 	return job.Schedule{Zone: s.Zone, Start: s.Start, End: s.End, Jitter: s.Jitter, Include: s.Include, Exclude: s.Exclude, OnExcluded: s.OnExcluded}
 }
 
-// misread words what a patch made of a definition that does not read.
+// misread words a number with a point where a whole one is expected, which the
+// description of the API does not tell apart.
 func misread(err error) error {
 	if misfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &misfit) {
-		return &job.Error{Code: job.CodeInvalid, Field: misfit.Field, Value: misfit.Value, Message: "a " + misfit.Value + " cannot stand at " + misfit.Field, Fix: "see the description of put-job for what can"}
-	}
-	if _, field, unknown := strings.Cut(err.Error(), "unknown field "); unknown {
-		field = strings.Trim(field, `"`)
-		return &job.Error{Code: job.CodeUnknownField, Field: job.Shorten(field), Message: "there is no field \"" + job.Shorten(field) + "\"", Fix: "see the description of put-job for those that there are"}
+		return &job.Error{Code: job.CodeInvalid, Field: misfit.Field, Value: job.Shorten(misfit.Value), Message: "the " + job.Shorten(misfit.Value) + " cannot be taken", Fix: "write a whole number without point and exponent"}
 	}
 	return &job.Error{Code: job.CodeInvalid, Field: "body", Message: "the patched definition does not read", Fix: "see the description of put-job"}
 }

@@ -37,7 +37,19 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 		"no object":                           {patch: `[1]`, code: job.CodeInvalid, field: "body"},
 		"null":                                {patch: `null`, code: job.CodeInvalid, field: "body"},
 		"another job's name":                  {patch: `{"job":"other"}`, code: job.CodeInvalid, field: "job"},
-		"no schedule at all":                  {patch: `{"schedule":null}`, code: job.CodeScheduleInvalid, field: "schedule"},
+		"no schedule at all":                  {patch: `{"schedule":null}`, code: job.CodeInvalid, field: "schedule"},
+		"a key in another case":               {patch: `{"Timeout":"1m"}`, code: job.CodeUnknownField, field: "Timeout"},
+		"an inner key in another case":        {patch: `{"schedule":{"Cron":"0 4 * * *"}}`, code: job.CodeUnknownField, field: "schedule.Cron"},
+		"an inner key that is unknown":        {patch: `{"retry":{"attempts":3}}`, code: job.CodeUnknownField, field: "retry.attempts"},
+		"no attempts":                         {patch: `{"retry":{"max_attempts":0}}`, code: job.CodeInvalid, field: "retry.max_attempts"},
+		"no catching up":                      {patch: `{"misfire":{"max":0}}`, code: job.CodeInvalid, field: "misfire.max"},
+		"no rate of catching up":              {patch: `{"misfire":{"policy":"FIRE_ALL","rate":0}}`, code: job.CodeInvalid, field: "misfire.rate"},
+		"nothing late enough to run":          {patch: `{"misfire":{"window":"0s"}}`, code: job.CodeInvalid, field: "misfire.window"},
+		"a text that is empty":                {patch: `{"timeout":""}`, code: job.CodeInvalid, field: "timeout"},
+		"an empty zone":                       {patch: `{"schedule":{"zone":""}}`, code: job.CodeInvalid, field: "schedule.zone"},
+		"no window any more":                  {patch: `{"misfire":{"policy":"FIRE_ALL","window":null}}`, action: "updated", want: `"misfire":{"policy":"FIRE_ALL","max":1000,"tolerance":"1m"}`},
+		"suspended after none":                {patch: `{"suspend_after":0}`, code: job.CodeInvalid, field: "suspend_after"},
+		"a whole number with a point":         {patch: `{"retry":{"max_attempts":3.5}}`, code: job.CodeInvalid, field: "retry.max_attempts"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			w := newWorld(t).with(t, "nightly", patchedJob)
@@ -96,5 +108,41 @@ func TestPatchesAtOneTimeAllTakeEffect(t *testing.T) {
 	d := after.Definition
 	if d.Labels["a"] != "1" || d.Labels["b"] != "2" || d.Labels["team"] != "data" || d.Timeout.String() != "2m" || after.Revision != 4 {
 		t.Errorf("revision %d: %+v", after.Revision, d)
+	}
+}
+
+// A patch that names paused either has the job so, or is refused: the definition may
+// have said so all the while, and a verb or failures have done otherwise.
+func TestAPatchThatNamesPausedIsNotSilentlyNothing(t *testing.T) {
+	for says, row := range map[string]struct {
+		made, verb, patch string
+		state             job.State
+		refused           bool
+	}{
+		"pausing":                                  {made: patchedJob, patch: `{"paused":true}`, state: job.Paused},
+		"no pause of what runs":                    {made: patchedJob, patch: `{"paused":false}`, state: job.Enabled},
+		"pausing what a verb has resumed":          {made: strings.Replace(patchedJob, "{", `{"paused":true,`, 1), verb: "resume", patch: `{"paused":true}`, refused: true},
+		"resuming what a verb has paused":          {made: patchedJob, verb: "pause", patch: `{"paused":false}`, refused: true},
+		"pausing again":                            {made: strings.Replace(patchedJob, "{", `{"paused":true,`, 1), patch: `{"paused":true}`, state: job.Paused},
+		"something else of what a verb has paused": {made: patchedJob, verb: "pause", patch: `{"timeout":"2m"}`, state: job.Paused},
+	} {
+		t.Run(says, func(t *testing.T) {
+			w := newWorld(t).with(t, "nightly", row.made)
+			if row.verb != "" {
+				if answer := w.ask("POST", "/v1/jobs/nightly/"+row.verb, ""); answer.Code != 200 {
+					t.Fatal(answer.Body)
+				}
+			}
+			answer := w.ask("PATCH", "/v1/jobs/nightly", row.patch)
+			if row.refused {
+				if p := problemOf(t, answer); p.Code != job.CodeStateConflict || p.Field != "paused" || p.Fix == "" {
+					t.Errorf("got %+v", p)
+				}
+				return
+			}
+			if got := decode[client.PutResult](t, answer); got.State != row.state {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }

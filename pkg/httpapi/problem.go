@@ -151,14 +151,32 @@ func frameworkFault(err error) client.Fault {
 		return client.Fault{Code: job.CodeInvalid, Detail: err.Error(), Fix: "see the description at /v1/openapi.yaml"}
 	}
 	field := fieldOf(detail.Location)
+	var missing string
 	switch {
 	case detail.Message == validation.MsgUnexpectedProperty || strings.HasPrefix(detail.Message, "unknown query"):
 		return client.Fault{Code: job.CodeUnknownField, Field: field, Detail: fmt.Sprintf("%q is not known here", job.Shorten(field)),
 			Fix: "remove it, or check its spelling against /v1/openapi.yaml"}
+	case scanned(detail.Message, validation.MsgExpectedRequiredProperty, &missing):
+		field = strings.TrimPrefix(field+"."+missing, "body.")
+		return client.Fault{Code: job.CodeInvalid, Field: field, Detail: field + " is missing", Fix: "give it; see the description at /v1/openapi.yaml"}
 	case field == "body":
 		return client.Fault{Code: job.CodeInvalid, Field: field, Detail: detail.Message, Fix: "see the description at /v1/openapi.yaml"}
 	}
-	return client.Fault{Code: job.CodeInvalid, Field: field, Value: valueText(detail.Value), Detail: detail.Message, Fix: "see the description at /v1/openapi.yaml"}
+	bound, _ := strings.CutPrefix(detail.Message, "expected ")
+	if list, isList := strings.CutPrefix(bound, "value to be one of "); isList {
+		bound = strings.Trim(list, `"`)
+	}
+	return client.Fault{Code: job.CodeInvalid, Field: field, Value: valueText(detail.Value), Bound: bound, Detail: detail.Message, Fix: "send what is expected, or leave it out; see the description at /v1/openapi.yaml"}
+}
+
+// scanned takes out of a message of the framework the one word that its format has
+// a place for.
+func scanned(message, format string, word *string) bool {
+	before, after, _ := strings.Cut(format, "%s")
+	rest, begins := strings.CutPrefix(message, before)
+	inner, ends := strings.CutSuffix(rest, after)
+	*word = inner
+	return begins && ends
 }
 
 // fieldOf drops where in the request a field stood, unless that is all.

@@ -76,8 +76,7 @@ func (a *api) admit(guard *http.CrossOriginProtection, r *http.Request) error {
 	given := r.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(given)
 	if given != "" && (err != nil || media != "application/json" && (r.Method != http.MethodPatch || media != mergePatch)) {
-		return statusError{http.StatusUnsupportedMediaType, client.Fault{Code: job.CodeInvalid, Field: "Content-Type", Value: job.Shorten(given), Bound: "application/json",
-			Detail: "the body is not said to be JSON", Fix: "send JSON with the header Content-Type: application/json"}}
+		return notJSON(r.Method, given, media)
 	}
 	return nil
 }
@@ -97,6 +96,12 @@ func (a *api) hostAllowed(host string) bool {
 func (a *api) route(w http.ResponseWriter, r *http.Request) {
 	fallback, pattern := a.mux.Handler(r)
 	if pattern != "" {
+		if h, known := a.heeds[pattern]; known {
+			if err := h.unheeded(r); err != nil {
+				a.writeRefusal(w, r, err)
+				return
+			}
+		}
 		a.mux.ServeHTTP(w, r)
 		return
 	}

@@ -47,6 +47,17 @@ var unreadable = []struct {
 	{name: "a status that is none", method: "GET", path: "/v1/executions?status=READY", status: 422, code: job.CodeInvalid, field: "status[0]"},
 	{name: "an id that is none", method: "GET", path: "/v1/executions/nightly", status: 422, code: job.CodeInvalid, field: "id"},
 	{name: "a time that is none", method: "GET", path: "/v1/jobs/nightly/next?after=tomorrow", status: 422, code: job.CodeTimeInvalid, field: "after"},
+	{name: "a dry run that says neither", method: "PUT", path: "/v1/jobs/nightly?dry_run=", body: logJob, status: 422, code: job.CodeInvalid, field: "dry_run"},
+	{name: "a dry run with no value", method: "PUT", path: "/v1/jobs/nightly?dry_run", body: logJob, status: 422, code: job.CodeInvalid, field: "dry_run"},
+	{name: "a dry run that is both", method: "PUT", path: "/v1/jobs/nightly?dry_run=false&dry_run=true", body: logJob, status: 422, code: job.CodeInvalid, field: "dry_run"},
+	{name: "a switch-over at no time", method: "PATCH", path: "/v1/jobs/nightly?effective_at=", body: `{"timeout":"5m"}`, status: 422, code: job.CodeInvalid, field: "effective_at"},
+	{name: "a query that cannot be read", method: "PUT", path: "/v1/jobs/nightly?dry_run=%zz", body: logJob, status: 422, code: job.CodeInvalid, field: "query"},
+	{name: "a choice in a body that nobody reads", method: "POST", path: "/v1/jobs/nightly/resume", body: `{"on_resume":"CATCH_UP"}`, status: 422, code: job.CodeInvalid, field: "body"},
+	{name: "a condition that nobody looks at", method: "POST", path: "/v1/jobs/nightly/pause", header: `If-Match: "1"`, status: 422, code: job.CodeInvalid, field: "If-Match"},
+	{name: "a patch of a job that is not to be there", method: "PATCH", path: "/v1/jobs/nightly", body: `{"timeout":"5m"}`, header: "If-None-Match: *", status: 422, code: job.CodeInvalid, field: "If-None-Match"},
+	{name: "a JSON Patch", method: "PATCH", path: "/v1/jobs/nightly", body: `[{"op":"remove","path":"/timeout"}]`, header: "Content-Type: application/json-patch+json", status: 415, code: job.CodeInvalid, field: "Content-Type"},
+	{name: "a backfill from nowhere", method: "POST", path: "/v1/jobs/nightly/backfills", body: `{}`, status: 422, code: job.CodeInvalid, field: "from"},
+	{name: "a backfill at no rate", method: "POST", path: "/v1/jobs/nightly/backfills", body: `{"from":"2026-07-01T00:00:00Z","rate":0}`, status: 422, code: job.CodeInvalid, field: "rate"},
 	{name: "another origin", method: "POST", path: "/v1/jobs/nightly/run", header: "Sec-Fetch-Site: cross-site", status: 403, code: job.CodeInvalid, field: "Origin"},
 }
 

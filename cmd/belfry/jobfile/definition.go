@@ -28,15 +28,15 @@ func (r *reader) job(d *job.Definition, pairs []pair) keys {
 		"job":            text(r, &d.Job),
 		"schedule":       r.schedule(&d.Schedule),
 		"target":         r.target(&d.Target),
-		"pool":           text(r, &d.Pool),
-		"type":           text(r, &d.Type),
-		"priority":       text(r, &d.Priority),
+		"pool":           word(r, &d.Pool),
+		"type":           word(r, &d.Type),
+		"priority":       word(r, &d.Priority),
 		"payload":        r.payload(&d.Payload),
 		"timeout":        positive(r, &d.Timeout, r.duration(&d.Timeout)),
 		"start_deadline": positive(r, &d.StartDeadline, r.duration(&d.StartDeadline)),
 		"retry":          r.retry(&d.Retry),
 		"concurrency":    r.unbuilt("a concurrency other than ALLOW", isText, text(r, &d.Concurrency)),
-		"on_resume":      text(r, &d.OnResume),
+		"on_resume":      word(r, &d.OnResume),
 		"misfire":        r.misfire(&d.Misfire),
 		"suspend_after":  r.number(&d.SuspendAfter),
 		"limits":         r.unbuilt("a limit", isList, r.list(&d.Limits)),
@@ -69,9 +69,9 @@ func firstKey(n ast.Node) ast.Node {
 func (r *reader) schedule(s *job.Schedule) func(string, ast.Node) {
 	return func(path string, n ast.Node) {
 		r.mapping(path, n, keys{
-			"cron": text(r, &s.Cron), "every": positive(r, &s.Every, r.duration(&s.Every)), "at": r.instant(&s.At), "dialect": text(r, &s.Dialect), "zone": text(r, &s.Zone),
-			"gap": text(r, &s.Gap), "overlap": text(r, &s.Overlap), "start": r.instant(&s.Start), "end": r.instant(&s.End), "jitter": r.duration(&s.Jitter),
-			"include": r.list(&s.Include), "exclude": r.list(&s.Exclude), "on_excluded": text(r, &s.OnExcluded),
+			"cron": text(r, &s.Cron), "every": positive(r, &s.Every, r.duration(&s.Every)), "at": r.instant(&s.At), "dialect": word(r, &s.Dialect), "zone": word(r, &s.Zone),
+			"gap": word(r, &s.Gap), "overlap": word(r, &s.Overlap), "start": r.instant(&s.Start), "end": r.instant(&s.End), "jitter": r.duration(&s.Jitter),
+			"include": r.list(&s.Include), "exclude": r.list(&s.Exclude), "on_excluded": word(r, &s.OnExcluded),
 		})
 	}
 }
@@ -99,10 +99,10 @@ func (r *reader) misfire(m **job.Misfire) func(string, ast.Node) {
 				return
 			}
 			r.mapping(path, v, keys{
-				"policy":    text(r, &(*m).Policy),
-				"window":    r.duration(&(*m).Window),
+				"policy":    word(r, &(*m).Policy),
+				"window":    positive(r, &(*m).Window, r.duration(&(*m).Window)),
 				"max":       positive(r, &(*m).Max, r.number(&(*m).Max)),
-				"rate":      r.decimal(&(*m).Rate),
+				"rate":      positive(r, &(*m).Rate, r.decimal(&(*m).Rate)),
 				"tolerance": positive(r, &(*m).Tolerance, r.duration(&(*m).Tolerance)),
 			})
 		})

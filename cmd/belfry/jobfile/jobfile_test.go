@@ -92,7 +92,7 @@ func TestJobsStandInDocumentsAndInLists(t *testing.T) {
 		"JSON of many keys on one line":    {oneLine(300), "a"},
 		"an alias for a value":             {"- {job: a, schedule: &s {every: 1s}, target: {log: {}}}\n- {job: b, schedule: *s, target: {log: {}}}\n", "a b"},
 		"keys merged, own ones first":      {"- &a\n  job: a\n  schedule: {every: 1s}\n  target: {log: {}}\n- <<: *a\n  job: b\n", "a b"},
-		"zeros that mean none":             {"job: a\nschedule: {every: 1s, jitter: 0s}\ntarget: {log: {}}\nmisfire: {window: 0s}\nsuspend_after: 0\nlimits: []\n", "a"},
+		"zeros that mean none":             {"job: a\nschedule: {every: 1s, jitter: 0s}\ntarget: {log: {}}\nsuspend_after: 0\nlimits: []\n", "a"},
 		"null where a value may be absent": {"job: a\n" + every + "labels:\npayload:\ndescription:\nretry: {base: }\n", "a"},
 	}
 	for name, row := range rows {

@@ -149,7 +149,7 @@ func (r *reader) decimal(into *float64) func(string, ast.Node) {
 
 // positive refuses a zero after read has read it: the service would take it for
 // nothing given, and put its default there.
-func positive[T int | job.Duration](r *reader, into *T, read func(string, ast.Node)) func(string, ast.Node) {
+func positive[T int | float64 | job.Duration](r *reader, into *T, read func(string, ast.Node)) func(string, ast.Node) {
 	return func(path string, n ast.Node) {
 		r.scalar(n, func(v ast.Node) {
 			before := len(r.faults)
@@ -233,6 +233,21 @@ func (r *reader) list(into *[]string) func(string, ast.Node) {
 				r.lines[at] = lineOf(item)
 				text(r, &value)(at, item)
 				*into = append(*into, value)
+			}
+		})
+	}
+}
+
+// word reads a text that may be left out and may not be empty, as that of a variable
+// is which nobody set: the service would put its default there.
+func word[T ~string](r *reader, into *T) func(string, ast.Node) {
+	read := text(r, into)
+	return func(path string, n ast.Node) {
+		r.scalar(n, func(v ast.Node) {
+			before := len(r.faults)
+			read(path, v)
+			if *into == "" && len(r.faults) == before {
+				r.refuse(v, &job.Error{Code: job.CodeInvalid, Field: path, Bound: "not empty", Message: "it is empty", Fix: "leave it out for the default"})
 			}
 		})
 	}
