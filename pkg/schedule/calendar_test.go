@@ -236,6 +236,13 @@ func TestMovedTimesComeWhereverOneAsksFrom(t *testing.T) {
 		if got := plan.Between(from, to, 0); !sameTimes(got, want) || plan.count(from.Unix(), to.Unix()) != int64(len(want)) {
 			t.Fatalf("%s from %s: got %v, want %v", plan.Describe(), from, got, want)
 		}
+		var walked []time.Time
+		for at, ok := plan.Next(from); ok && !at.After(to); at, ok = plan.Next(at) {
+			walked = append(walked, at)
+		}
+		if !sameTimes(walked, want) {
+			t.Fatalf("%s from %s: walked over %v, want %v", plan.Describe(), from, walked, want)
+		}
 	})
 }
 

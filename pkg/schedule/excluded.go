@@ -1,10 +1,6 @@
 package schedule
 
-import (
-	"time"
-
-	"github.com/belfry-scheduler/belfry/pkg/job"
-)
+import "github.com/belfry-scheduler/belfry/pkg/job"
 
 // OnExcluded is job's.
 type OnExcluded = job.OnExcluded
@@ -23,13 +19,6 @@ type Rules struct {
 	Include, Exclude []*Hours
 	OnExcluded       OnExcluded
 }
-
-// mostMoved bounds how many days a time may be moved.
-const mostMoved = 31
-
-// mostTried bounds how many excluded times in a row are tried before there is
-// taken to be none: more than two years of 24 a day.
-const mostTried = 20_000
 
 // mostDaily bounds how often a day a schedule whose times are moved may fire.
 const mostDaily = 24
@@ -109,78 +98,4 @@ func (k *kept) count(after, upto int64) int64 {
 		after = end
 	}
 	return n
-}
-
-// moved are the times with those that are excluded moved to business days.
-type moved struct{ kept *kept }
-
-func (m *moved) next(after int64) (int64, bool) {
-	// A time that is moved lies up to mostMoved days, and a change of clocks,
-	// from where it is due.
-	const reachable = mostMoved*daySeconds + reach
-	best, found := int64(0), false
-	tries := mostTried
-	for at, ok := m.kept.times.next(after - reachable); ok && tries > 0 && (!found || at <= best+reachable); at, ok = m.kept.times.next(at) {
-		tries--
-		to, kept := m.move(at)
-		if kept && to > after && (!found || to < best) {
-			best, found = to, true
-		}
-	}
-	return best, found
-}
-
-func (m *moved) count(after, upto int64) int64 {
-	var n int64
-	for at, ok := m.next(after); ok && at <= upto; at, ok = m.next(at) {
-		n++
-	}
-	return n
-}
-
-// move returns where a time fires: where it is due, or, at the same time of day,
-// on a business day; false when there is none near enough. The time of day is the
-// one that the schedule names, also where a change of clocks shifted it, and what
-// changes of clocks do to it on the day that it moves to is up to the schedule's
-// policies: a time that is due on that day anyway is met.
-func (m *moved) move(at int64) (int64, bool) {
-	if out, _ := m.kept.excluded(at); !out {
-		return at, true
-	}
-	step := int64(daySeconds)
-	if m.kept.rules.OnExcluded == ExcludedPrevious {
-		step = -step
-	}
-	wall := m.dueFor(at)
-	for range mostMoved {
-		wall += step
-		if weekday := time.Weekday(weekdayOf(floorDay(wall))); weekday == time.Saturday || weekday == time.Sunday {
-			continue
-		}
-		to, fires := m.instantOf(wall)
-		if !fires {
-			continue
-		}
-		if out, _ := m.kept.excluded(to); !out {
-			return to, true
-		}
-	}
-	return 0, false
-}
-
-// dueFor is the wall-clock time that fires at an instant.
-func (m *moved) dueFor(at int64) int64 {
-	if c, isCron := m.kept.times.(*civil); isCron {
-		return c.dueFor(at)
-	}
-	return m.kept.wallAt(at)
-}
-
-// instantOf is when a wall-clock time fires. A schedule of one time has no
-// policies: it comes once, late rather than never.
-func (m *moved) instantOf(wall int64) (int64, bool) {
-	if c, isCron := m.kept.times.(*civil); isCron {
-		return c.zone.instantOf(wall, c.gap, c.overlap)
-	}
-	return m.kept.zone.instantOf(wall, job.GapShiftForward, job.OverlapFirst)
 }

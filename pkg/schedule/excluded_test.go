@@ -3,6 +3,7 @@ package schedule
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
@@ -55,5 +56,69 @@ func TestMovedTimesKeepTheTimeOfDayThatTheScheduleNames(t *testing.T) {
 				t.Errorf("marked %q, want %q", mark, c.mark)
 			}
 		})
+	}
+}
+
+// What calendars shut out for years is passed over, and what they never open is
+// known not to come, without trying each hour.
+func TestMovedTimesAreFoundBehindYearsThatAreShut(t *testing.T) {
+	opened := Calendar{Name: "opened", Zone: "UTC", Dates: []string{"2031-01-02", "2061-03-01"}}
+	never := Calendar{Name: "never", Zone: "UTC", Weekly: []Window{{Days: "*", From: "12:10", To: "12:20"}}}
+	for what, c := range map[string]struct {
+		cron     string
+		calendar Calendar
+		on       OnExcluded
+		want     string
+	}{
+		"forward, by the hour":  {"0 * * * *", opened, ExcludedNext, "2031-01-02T00:00:00Z 2031-01-02T01:00:00Z"},
+		"back, by the hour":     {"0 * * * *", opened, ExcludedPrevious, "2031-01-02T00:00:00Z 2031-01-02T01:00:00Z"},
+		"forward, by the day":   {"30 7 * * *", opened, ExcludedNext, "2031-01-02T07:30:00Z 2061-03-01T07:30:00Z"},
+		"back, by the day":      {"30 7 * * *", opened, ExcludedPrevious, "2031-01-02T07:30:00Z 2061-03-01T07:30:00Z"},
+		"forward, by the month": {"0 0 20 * *", opened, ExcludedNext, "2031-01-02T00:00:00Z 2061-03-01T00:00:00Z"},
+		"back, by the month":    {"0 0 20 * *", opened, ExcludedPrevious, "2031-01-02T00:00:00Z 2061-03-01T00:00:00Z"},
+		"never near enough":     {"0 0 1 6 *", opened, ExcludedNext, ""},
+		"open at other times":   {"30 7 * * *", never, ExcludedNext, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			plan, err := compiled(t, job.Schedule{Cron: c.cron}).Under(Rules{Include: []*Hours{hours(t, c.calendar)}, OnExcluded: c.on})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(timesAfter(plan, instantOf(t, "2026-01-01T00:00:00Z"), 2), " "); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestATimeThatStandsForManyNamesTheFirstOfThem(t *testing.T) {
+	one := Calendar{Name: "one", Zone: "UTC", Dates: []string{"2026-07-31"}}
+	plan, err := compiled(t, job.Schedule{Cron: "@daily"}).Under(Rules{Include: []*Hours{hours(t, one)}, OnExcluded: ExcludedNext})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := plan.Preview(instantOf(t, "2026-07-15T00:00:00Z"), 1, job.Ref{})[0].Mark
+	if strings.Count(mark, "moved here") != 5 || !strings.HasSuffix(mark, "; and 26 more") {
+		t.Errorf("marked %q", mark)
+	}
+}
+
+// A long outage of a schedule whose times are moved is counted as fast as it is
+// walked over once.
+func TestMovedTimesOfManyYearsAreCounted(t *testing.T) {
+	plan, err := compiled(t, job.Schedule{Cron: "0 * * * *"}).Under(Rules{Exclude: []*Hours{hours(t, weekends)}, OnExcluded: ExcludedNext})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := instantOf(t, "2000-01-01T00:00:00Z"), instantOf(t, "2028-01-01T00:00:00Z")
+	late := PlanLate(plan, from, to, job.Misfire{Policy: job.MisfireFireAll, Max: 3})
+	weekdays := 0
+	for day := from; day.Before(to); day = day.AddDate(0, 0, 1) {
+		if isWorkday(day) {
+			weekdays++
+		}
+	}
+	if late.Missed.Count != 24*weekdays || len(late.Fire) != 3 || !late.Fire[2].Equal(to.Add(-time.Hour)) {
+		t.Errorf("%d missed, want %d; fires %v", late.Missed.Count, 24*weekdays, late.Fire)
 	}
 }

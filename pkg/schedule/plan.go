@@ -40,14 +40,33 @@ func (p *Plan) Next(after time.Time) (time.Time, bool) {
 // of them; a limit of zero or less means no limit.
 func (p *Plan) Between(from, to time.Time, limit int) []time.Time {
 	var list []time.Time
-	upto := to.Unix()
-	for at, ok := p.next(from.Unix()); ok && at <= upto; at, ok = p.next(at) {
+	p.visit(from.Unix(), to.Unix(), func(at int64) bool {
 		list = append(list, instant(at))
-		if len(list) == limit {
-			break
+		return len(list) != limit
+	})
+	return list
+}
+
+// visit shows the times after the first and not after the second instant, in
+// order, until it is told that this is enough.
+func (p *Plan) visit(after, upto int64, more func(at int64) bool) {
+	m, isMoved := p.times.(*moved)
+	if !isMoved {
+		for at, ok := p.next(after); ok && at <= upto; at, ok = p.next(at) {
+			if !more(at) {
+				return
+			}
+		}
+		return
+	}
+	after, upto = max(after, p.first-1), min(upto, p.last)
+	for ; after < upto; after += stretch {
+		for _, at := range m.between(after, min(after+stretch, upto)) {
+			if !more(at) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // Location is the zone whose wall clock the schedule follows; UTC for a
@@ -85,11 +104,12 @@ func (p *Plan) latest(after, upto int64, n int) []int64 {
 	}
 	skipped := p.count(from, upto) - int64(n)
 	var list []int64
-	for at, ok := p.next(from); ok && at <= upto; at, ok = p.next(at) {
+	p.visit(from, upto, func(at int64) bool {
 		if skipped--; skipped < 0 {
 			list = append(list, at)
 		}
-	}
+		return true
+	})
 	return list
 }
 

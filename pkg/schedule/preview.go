@@ -68,7 +68,7 @@ func (p *Plan) mark(previous, at int64) string {
 	marks := p.markExcluded(previous, at)
 	c, isCron := p.due().(*civil)
 	if !isCron {
-		return strings.Join(marks, "; ")
+		return joinMost(marks)
 	}
 	for i := c.zone.periodAt(max(previous, p.first-1)) + 1; i < len(c.zone.periods) && c.zone.periods[i].start <= at; i++ {
 		if text := c.markGap(i, at); text != "" {
@@ -78,8 +78,20 @@ func (p *Plan) mark(previous, at int64) string {
 	if text := c.markOverlap(at); text != "" {
 		marks = append(marks, text)
 	}
-	return strings.Join(marks, "; ")
+	return joinMost(marks)
 }
+
+// joinMost writes down the first marks of many: a time may stand for a month of
+// moved ones.
+func joinMost(marks []string) string {
+	text := strings.Join(marks[:min(len(marks), mostMarks)], "; ")
+	if more := len(marks) - mostMarks; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+const mostMarks = 5
 
 // markGap says what became of the times that the gap before period i
 // swallowed. Shifted ones are at, left out ones lie before it.
