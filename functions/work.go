@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/belfry-scheduler/belfry/pkg/objects"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -14,6 +16,9 @@ import (
 // environment names. The targets that Belfry ships are registered; register
 // adds handlers of one's own.
 func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error) {
+	if name := i.Environment.Bucket; name != "" && i.Objects == nil {
+		i.Objects = objects.New(s3.NewFromConfig(i.AWS), name)
+	}
 	w, err := i.worker()
 	if err != nil {
 		return nil, err

@@ -9,11 +9,13 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/clock"
+	"github.com/belfry-scheduler/belfry/pkg/objects"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -43,6 +45,9 @@ func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs
 	}
 	settings.Tracer = traces.Spans()
 	belfry := assemble.New(assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws, queues)}, settings)
+	if e.Bucket != "" {
+		belfry.Objects = objects.New(s3.NewFromConfig(aws), e.Bucket)
+	}
 	served := e.ServedPools(belfry.Settings.Pools)
 	var pools []worker.Pool
 	for _, p := range served {

@@ -73,6 +73,9 @@ type Belfry struct {
 	Control  *control.Service
 	Restore  *restore.Service
 	Sweep    *sweep.Service
+	// Objects is the bucket for what is too large for the tables; nil, as New leaves
+	// it: there is none. Set it before Execute.
+	Objects execute.Objects
 }
 
 // New assembles the planes; it makes no call.
@@ -117,7 +120,7 @@ func (b *Belfry) log() *slog.Logger {
 // Execute makes the execution plane of one worker, which runs work.
 func (b *Belfry) Execute(work execute.Work) *execute.Service {
 	s := b.Settings
-	return &execute.Service{Definitions: b.Store, Executions: b.Store, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
+	return &execute.Service{Definitions: b.Store, Executions: b.Store, Checkpoints: b.Store, Objects: b.Objects, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
 		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Off: s.off(), Log: s.Log, Tracer: s.Tracer}
 }
 

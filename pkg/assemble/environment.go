@@ -43,6 +43,7 @@ type Environment struct {
 	Metrics          bool          // whether figures are written among the log lines
 	Traces           otlp.Settings // by the variables of OpenTelemetry
 	Version          string
+	Bucket           string // for what is too large for the tables; empty = nowhere
 	ArchiveBucket    string // where transitions and audit entries are archived; empty = nowhere
 	Health           string // where a container worker answers how it is, host:port; empty = nowhere
 }
@@ -90,6 +91,8 @@ var Variables = []Variable{
 		Meaning: "Whether functions write their figures among their log lines, in CloudWatch's embedded metric format.", read: readMetrics},
 	{Name: "BELFRY_VERSION", Default: "dev", Bound: "up to 64 characters",
 		Meaning: "What the API's health answers as its version.", read: readVersion},
+	{Name: "BELFRY_BUCKET", Bound: "the name of an S3 bucket",
+		Meaning: "Where what is too large for the tables lies, such as checkpoints of more than 4 KB; absent: such are refused.", read: readBucket},
 	{Name: "BELFRY_ARCHIVE_BUCKET", Bound: "the name of an S3 bucket",
 		Meaning: "Where the function archive keeps transitions and audit entries (docs/archive.md); nothing else reads it, and `belfry dev` keeps no archive.", read: readArchiveBucket},
 	{Name: "BELFRY_HEALTH", Bound: "an address and a port, such as 127.0.0.1:8080 or :8080",
@@ -302,6 +305,14 @@ func readVersion(e *Environment, value string) error {
 }
 
 var bucketForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
+func readBucket(e *Environment, value string) error {
+	if !bucketForm.MatchString(value) {
+		return errors.New("is no bucket's name")
+	}
+	e.Bucket = value
+	return nil
+}
 
 func readArchiveBucket(e *Environment, value string) error {
 	if !bucketForm.MatchString(value) {

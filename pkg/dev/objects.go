@@ -6,10 +6,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/belfry-scheduler/belfry/pkg/objects"
 )
 
 // Bucket holds the objects of the process, which are too large for a table.
 const Bucket = "belfry"
+
+// objects is that bucket for the planes.
+func (s *server) objects() *objects.Bucket {
+	return objects.New(s3.NewFromConfig(s.backend.Config()), Bucket)
+}
 
 // ensureBucket makes the bucket unless it is there.
 func (s *server) ensureBucket(ctx context.Context) error {

@@ -12,7 +12,7 @@ import (
 )
 
 // objects is a client of the process's AWS endpoint, as another program has it.
-func objects(endpoint string) *s3.Client {
+func keptObjects(endpoint string) *s3.Client {
 	return s3.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")},
 		func(o *s3.Options) { o.UsePathStyle = true })
 }
@@ -20,13 +20,13 @@ func objects(endpoint string) *s3.Client {
 func TestTheBucketIsThereFromTheStartAndKeepsItsObjects(t *testing.T) {
 	folder := t.TempDir()
 	t.Run("first", func(t *testing.T) {
-		client := objects(start(t, func(o *Options) { o.Data = folder }).AWS)
+		client := keptObjects(start(t, func(o *Options) { o.Data = folder }).AWS)
 		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(Bucket), Key: aws.String("checkpoints/7"), Body: strings.NewReader("half")}); err != nil {
 			t.Fatal(err)
 		}
 	})
 	t.Run("again", func(t *testing.T) {
-		client := objects(start(t, func(o *Options) { o.Data = folder }).AWS)
+		client := keptObjects(start(t, func(o *Options) { o.Data = folder }).AWS)
 		out, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(Bucket), Key: aws.String("checkpoints/7")})
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestTheBucketIsThereFromTheStartAndKeepsItsObjects(t *testing.T) {
 // Reading is harmless to the store but not to whoever's data it is.
 func TestNoWebPageReadsObjects(t *testing.T) {
 	urls := start(t)
-	client := objects(urls.AWS)
+	client := keptObjects(urls.AWS)
 	if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(Bucket), Key: aws.String("secret.js"), Body: strings.NewReader("stolen()")}); err != nil {
 		t.Fatal(err)
 	}

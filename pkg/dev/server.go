@@ -159,6 +159,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	config := s.backend.Config()
 	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
 	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: s.Pools, Types: s.Types, Log: s.Log, Tracer: s.Traces.Spans()})
+	belfry.Objects = s.objects()
 	s.planes = functions.New(belfry, assemble.Environment{})
 	if err := belfry.Ensure(ctx, s.clients); err != nil {
 		return fmt.Errorf("make tables and queues: %w", err)

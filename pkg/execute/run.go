@@ -57,7 +57,9 @@ func (p *passage) attempt(ctx context.Context, item *job.Execution, sentAt time.
 	defer k.stop()
 
 	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Calendars: p.revision.Calendars, Deadline: deadline, Canceled: k.canceled}
+	attempt.Progress = newProgress(k, item)
 	failure := p.handle(workCtx, attempt)
+	attempt.Progress.close()
 	if errors.Is(context.Cause(workCtx), ErrLeaseLost) {
 		return p.unkept(k, ErrLeaseLost)
 	}

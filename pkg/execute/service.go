@@ -41,6 +41,28 @@ type Executions interface {
 	DeclineCancel(ctx context.Context, held *job.Execution) error
 }
 
+// Checkpoints is how far executions have come, as their handlers saved it.
+type Checkpoints interface {
+	// SaveCheckpoint writes c unless an attempt of a higher token has saved or
+	// loaded: then it is job.ErrLost.
+	SaveCheckpoint(ctx context.Context, c *job.Checkpoint) error
+	// FenceCheckpoint reads one for an attempt that is not the first, and keeps every
+	// attempt of a lower token from saving; nil when nothing was saved.
+	FenceCheckpoint(ctx context.Context, ref job.Ref, k job.Key, token int64, at time.Time) (*job.Checkpoint, error)
+	// Checkpoint strongly reads one; nil when nothing was saved.
+	Checkpoint(ctx context.Context, ref job.Ref, k job.Key) (*job.Checkpoint, error)
+}
+
+// Objects keeps checkpoints that are too large for the table.
+type Objects interface {
+	// Put stores content whole under a name that nothing else uses.
+	Put(ctx context.Context, name string, content []byte) error
+	// Get reads an object of at most that many bytes.
+	Get(ctx context.Context, name string, most int64) ([]byte, error)
+	// Delete takes an object away; one that is not there is no error.
+	Delete(ctx context.Context, name string) error
+}
+
 // Isolator sends a successor message to the isolation queue of the
 // execution's pool. The dispatch plane satisfies it.
 type Isolator interface {
@@ -77,6 +99,8 @@ type Attempt struct {
 	// FoundDone is set by Work, with success, when it did not run but found that an
 	// earlier attempt had taken effect (Execution.Doubt).
 	FoundDone bool
+	// Progress saves and loads how far the execution has come; nil outside a worker.
+	Progress *Progress
 }
 
 // Work runs one attempt. Nil is success. The context ends at the deadline,
@@ -97,6 +121,8 @@ type Service struct {
 	Nonce       func() string  // a new random word at each call
 	Spread      func() float64 // random number in [0, 1) for back-off
 	Epsilon     time.Duration  // bound of the clocks' difference; zero = 500 ms
+	Checkpoints Checkpoints    // nil: none can be saved
+	Objects     Objects        // nil: only those of at most job.InlineCheckpoint bytes can
 	// Off is by how much this process's clock is off at least; nil: the clock is
 	// trusted. See lifecycle.Trusted: a message is then given back as it came.
 	Off func() time.Duration

@@ -31,9 +31,10 @@ type bench struct {
 	*testing.T
 	*execute.Service
 	*hooks
-	store  *store.Store
-	begun  time.Time // when the bench was made; the execution is due then
-	spread float64
+	backend *localaws.Backend
+	store   *store.Store
+	begun   time.Time // when the bench was made; the execution is due then
+	spread  float64
 
 	mu       sync.Mutex
 	isolated []*job.Execution
@@ -122,7 +123,7 @@ func inBubble(t *testing.T, change func(*job.Definition), test func(b *bench)) {
 		if err := store.CreateTables(t.Context(), db, ""); err != nil {
 			t.Fatal(err)
 		}
-		b := &bench{T: t, store: store.New(db, store.Options{Shards: 4}), begun: time.Now().UTC(), spread: 0.5, extended: map[time.Duration]time.Duration{}}
+		b := &bench{T: t, backend: backend, store: store.New(db, store.Options{Shards: 4}), begun: time.Now().UTC(), spread: 0.5, extended: map[time.Duration]time.Duration{}}
 		b.hooks = &hooks{Store: b.store}
 		words := 0
 		b.Service = &execute.Service{Definitions: b.store, Executions: b.hooks, Isolator: b, Leases: b, Clock: clock.System{}, Owner: "w1",

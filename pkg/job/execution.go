@@ -100,6 +100,7 @@ type Execution struct {
 	ReplayedBy   []string    // ids of its replays that a person asked for, in no order
 	Resolution   *Resolution // how a person closed a dead letter; nil = nobody has
 	Review       *Resolution // how a person ended the doubt about it; nil = nobody has, or there was none
+	FromScratch  bool        // as a replay it does not go on from a checkpoint of what it repeats
 	Backfill     string      // id of the backfill that made it; empty = none
 	Actor        string      // who asked for a manual run, a replay or a backfill
 	Schema       int

@@ -49,6 +49,7 @@ func decodeExecution(stored item) (*job.Execution, error) {
 		e.Cancel.Declined = r.has("cancel_declined")
 	}
 	e.Doubt = r.has("doubt")
+	e.FromScratch = r.has("from_scratch")
 	e.Ran = time.Duration(r.number("ran")) * time.Millisecond
 	e.Covers = r.seconds("covers")
 	e.Slot = time.Duration(r.number("slot")) * time.Second
