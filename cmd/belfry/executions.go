@@ -15,9 +15,9 @@ import (
 )
 
 func (a *app) executionsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "executions", Aliases: []string{"execution"}, Short: "List, read and cancel executions",
+	c := &cobra.Command{Use: "executions", Aliases: []string{"execution"}, Short: "List, read, cancel, retry and resolve executions",
 		Example: "  belfry executions list nightly\n  belfry executions timeline 'nightly~20260712T013000Z~v3'", Args: noSuchCommand, RunE: showHelp}
-	c.AddCommand(a.executionsList(), a.executionsGet(), a.executionsTimeline(), a.executionsCancel())
+	c.AddCommand(a.executionsList(), a.executionsGet(), a.executionsTimeline(), a.executionsCancel(), a.executionsRetry(), a.executionsResolve())
 	return c
 }
 
@@ -103,6 +103,8 @@ func statusText(e client.Execution) string {
 		return fmt.Sprintf("%s ×%d", e.Status, e.Range.Count)
 	case e.Ready:
 		return string(e.Status) + " (ready)"
+	case e.Cancel != nil && e.Cancel.Declined && e.Status == job.Running:
+		return string(e.Status) + " (cancel declined)"
 	case e.Cancel != nil && e.Status == job.Running:
 		return string(e.Status) + " (canceling)"
 	}
@@ -144,7 +146,7 @@ func bracket(code client.Text) string {
 }
 
 func (a *app) executionsGet() *cobra.Command {
-	return &cobra.Command{Use: "get ID", Short: "Show an execution", Example: "  belfry executions get 'nightly~20260712T013000Z~v3'", Args: exactly("ID"),
+	return &cobra.Command{Use: "get ID", Aliases: []string{"show"}, Short: "Show an execution", Example: "  belfry executions get 'nightly~20260712T013000Z~v3'", Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.call(c, func(ctx context.Context, api *client.Client) error {
 				e, err := api.Execution(ctx, args[0])
@@ -171,11 +173,46 @@ func (a *app) showExecution(e client.Execution) {
 	if !e.DueAt.IsZero() {
 		scheduled += ", due at " + stamp(e.DueAt.Time, a.local) + " by its jitter slot"
 	}
-	facts(a.out, "id", e.ID, "job", e.Job, "kind", e.Kind, "status", statusText(e), "why", safe(string(e.ReasonText)), "error", safe(strings.TrimSpace(string(e.ErrorCode+" "+e.ErrorText))),
+	facts(a.out, "id", e.ID, "job", e.Job, "kind", e.Kind, "status", statusText(e), "why", safe(string(e.ReasonText)), "error", errorText(e),
 		"scheduled", scheduled, "available", present(e.AvailableAt, a.when(e.AvailableAt, a.local)), "started", present(e.StartedAt, a.when(e.StartedAt, a.local)),
 		"finished", present(e.FinishedAt, a.when(e.FinishedAt, a.local)), "attempt", strconv.Itoa(e.Attempt), "fencing token", token,
 		"owner", safe(string(e.Owner)), "lease until", present(e.LeaseUntil, a.when(e.LeaseUntil, a.local)), "covers", covers,
-		"asked by", safe(string(e.Actor)), "repeats", string(e.ReplayOf), "backfill", string(e.Backfill), "pool", e.Pool, "type", safe(string(e.Type)), "revision", strconv.Itoa(e.Revision))
+		"asked by", safe(string(e.Actor)), "repeats", repeatsText(e), "replayed by", strings.Join(e.ReplayedBy, ", "), "closed", a.verdictText(e.Resolution), "reviewed", a.verdictText(e.Review), "backfill", string(e.Backfill), "pool", e.Pool, "type", safe(string(e.Type)), "revision", strconv.Itoa(e.Revision), "input digest", string(e.InputDigest))
+	if e.Stack != "" {
+		fmt.Fprintln(a.out, "last error in full:")
+		for line := range strings.Lines(string(e.Stack)) {
+			fmt.Fprintln(a.out, "  "+strings.TrimRight(safe(strings.ReplaceAll(line, "\t", "    ")), " "))
+		}
+	}
+}
+
+// errorText is the last error in a line: its first one, where the whole follows.
+func errorText(e client.Execution) string {
+	text := string(e.ErrorText)
+	if e.Stack != "" {
+		text, _, _ = strings.Cut(text, "\n")
+	}
+	return safe(strings.TrimSpace(string(e.ErrorCode) + " " + text))
+}
+
+// repeatsText names what a replay repeats, and where its chain began.
+func repeatsText(e client.Execution) string {
+	if e.Origin == "" {
+		return string(e.ReplayOf)
+	}
+	return string(e.ReplayOf) + ", itself a replay of " + string(e.Origin)
+}
+
+// verdictText says what a person decided, who, when and why.
+func (a *app) verdictText(v *client.Verdict) string {
+	if v == nil {
+		return ""
+	}
+	text := "as " + v.As + " by " + safe(v.By) + ", " + a.when(v.At, a.local)
+	if v.Note != "" {
+		text += ": " + safe(string(v.Note))
+	}
+	return text
 }
 
 // present keeps text only for a time that there is.

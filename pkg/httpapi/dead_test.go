@@ -142,7 +142,7 @@ func TestWhatIsWrongWithAVerbOnWhatFailedIsSaidByField(t *testing.T) {
 		field      string
 	}{
 		"a verdict that is none":               {"/v1/dead/" + letter.ID + "/resolve", `{"as":"done"}`, 422, "as"},
-		"no verdict":                           {"/v1/dead/" + letter.ID + "/resolve", `{}`, 422, "body"},
+		"no verdict":                           {"/v1/dead/" + letter.ID + "/resolve", `{}`, 422, "as"},
 		"a note too long":                      {"/v1/dead/" + letter.ID + "/resolve", `{"as":"handled","note":"` + strings.Repeat("x", 1001) + `"}`, 422, "note"},
 		"a field that means nothing":           {"/v1/dead/" + letter.ID + "/resolve", `{"as":"handled","why":"x"}`, 422, "why"},
 		"closing what is in doubt":             {"/v1/dead/" + doubt.ID + "/resolve", `{"as":"handled"}`, 409, "status"},
