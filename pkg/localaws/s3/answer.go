@@ -15,7 +15,7 @@ type answer struct {
 	status int
 	header map[string]string
 	body   []byte
-	length int // of the body, also when HEAD leaves it out
+	length int // of the body, also where HEAD has it left out
 }
 
 // recipient is who waits for the answer to one request.
@@ -42,7 +42,7 @@ func (to recipient) send(a *answer) {
 		header.Set("Content-Length", strconv.Itoa(a.length))
 	}
 	to.writer.WriteHeader(a.status)
-	if to.request.Method != http.MethodHead && len(a.body) > 0 {
+	if len(a.body) > 0 {
 		// The caller may have hung up; there is nobody left to tell.
 		_, _ = to.writer.Write(a.body)
 	}

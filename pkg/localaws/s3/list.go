@@ -78,6 +78,9 @@ func newListing(r *request) (page *listing, after string, err error) {
 	if kind := query.Get("list-type"); kind != "2" {
 		return nil, "", invalidArgument("list-type", kind, "list-type must be 2")
 	}
+	if page.Delimiter != "" && page.StartAfter != "" {
+		return nil, "", notImplemented("delimiter and start-after together") // which of a folder's keys would be behind it?
+	}
 	if page.Encoding != "" && page.Encoding != "url" {
 		return nil, "", invalidArgument("encoding-type", page.Encoding, "Invalid Encoding Method specified in Request")
 	}
@@ -110,7 +113,7 @@ func (p *listing) fill(tx kv.Tx, after string) (failed error) {
 			return false
 		}
 		name, inside := p.entry(key)
-		if key == after || name == last { // of a folder that has been told
+		if name == last { // told by the page before, or of a folder that has been
 			return true
 		}
 		if len(p.Contents)+len(p.Folders) == p.MaxKeys {

@@ -146,9 +146,11 @@ func (m *model) sleep(t *rapid.T) {
 func (m *model) check(t *rapid.T) {
 	prefix, page := rapid.SampledFrom([]string{"", "a", "a/", "c"}).Draw(t, "prefix"), rapid.Int32Range(1, 4).Draw(t, "page")
 	in := &sdk.ListObjectsV2Input{Bucket: aws.String(bucket), Prefix: &prefix, MaxKeys: &page}
-	folders := rapid.Bool().Draw(t, "folders")
+	folders, after := rapid.Bool().Draw(t, "folders"), ""
 	if folders {
 		in.Delimiter = aws.String("/")
+	} else if after = rapid.SampledFrom([]string{"", "a", "a/1", "b"}).Draw(t, "after"); after != "" {
+		in.StartAfter = &after
 	}
 	got := []string{}
 	pages := sdk.NewListObjectsV2Paginator(m.Client, in)
@@ -165,17 +167,17 @@ func (m *model) check(t *rapid.T) {
 		}
 	}
 	slices.Sort(got) // a page tells its folders behind its objects
-	if want := m.listed(prefix, folders); !slices.Equal(got, want) {
+	if want := m.listed(prefix, after, folders); !slices.Equal(got, want) {
 		t.Fatalf("%q lists\n%q, want\n%q", prefix, got, want)
 	}
 }
 
-func (m *model) listed(prefix string, folders bool) []string {
+func (m *model) listed(prefix, after string, folders bool) []string {
 	lines := map[string]bool{}
 	for key, o := range m.objects {
 		rest, under := strings.CutPrefix(key, prefix)
 		switch first, _, inside := strings.Cut(rest, "/"); {
-		case !under:
+		case !under || key <= after:
 		case folders && inside:
 			lines[prefix+first+"/"] = true
 		default:

@@ -34,6 +34,7 @@ func TestWhatIsNotImplementedIsRefusedByName(t *testing.T) {
 		"the header Range of DeleteObject":                            {"DELETE", "/jobs/x", "Range", "bytes=0-1"},
 		"the header If-None-Match of DeleteObject":                    {"DELETE", "/jobs/x", "If-None-Match", "*"},
 		"the query parameter versionId of GetObject":                  {"GET", "/jobs/x?versionId=1"},
+		"delimiter and start-after together":                          {"GET", "/jobs?list-type=2&delimiter=/&start-after=a"},
 		"the query parameter fetch-owner of ListObjectsV2":            {"GET", "/jobs?list-type=2&fetch-owner=true"},
 		"the query parameter X-Amz-Expires of GetObject":              {"GET", "/jobs/x?X-Amz-Expires=60"},
 		"X-Amz-Server-Side-Encryption: aws:kms":                       {"PUT", "/jobs/x", "X-Amz-Server-Side-Encryption", "aws:kms"},
