@@ -199,7 +199,7 @@ func TestADefinitionSurvivesTheWire(t *testing.T) {
 				Gap: job.GapPolicy(word.Draw(t, "gap")), Overlap: job.OverlapPolicy(word.Draw(t, "overlap")), Start: instant.Draw(t, "start"), End: instant.Draw(t, "end"), Jitter: duration.Draw(t, "jitter")},
 			Target: rapid.SampledFrom([]job.Target{{Log: &job.LogTarget{Message: "x"}}, {Webhook: &job.Webhook{URL: "http://a", Headers: map[string]string{"A": "b"}}},
 				{Handler: &job.HandlerTarget{Name: "h"}}}).Draw(t, "target"),
-			Timeout: duration.Draw(t, "timeout"), Payload: rapid.SampledFrom([]json.RawMessage{nil, []byte(`{"a":[1,null]}`), []byte(`"x"`)}).Draw(t, "payload"),
+			Template: rapid.Bool().Draw(t, "template"), Timeout: duration.Draw(t, "timeout"), Payload: rapid.SampledFrom([]json.RawMessage{nil, []byte(`{"a":[1,null]}`), []byte(`"x"`)}).Draw(t, "payload"),
 			Retry:       job.Retry{MaxAttempts: rapid.IntRange(0, 9).Draw(t, "n"), Base: duration.Draw(t, "base"), Max: duration.Draw(t, "max"), MaxAge: duration.Draw(t, "age"), MaxLost: rapid.IntRange(0, 9).Draw(t, "lost")},
 			Concurrency: job.Concurrency(word.Draw(t, "concurrency")), SuspendAfter: rapid.IntRange(0, 9).Draw(t, "suspend"), Paused: rapid.Bool().Draw(t, "paused"),
 			Labels: rapid.SampledFrom([]map[string]string{nil, {"a": "b"}}).Draw(t, "labels"), Limits: rapid.SampledFrom([][]string{nil, {"a"}}).Draw(t, "limits"),

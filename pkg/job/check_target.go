@@ -12,6 +12,31 @@ import (
 	"unicode/utf8"
 )
 
+// checkTemplates holds the target and the payload against their rules as they
+// will be, once filled in.
+func (d Definition) checkTemplates() error {
+	if !d.Template {
+		return d.checkTarget()
+	}
+	if len(d.Target.kinds()) == 1 {
+		filled, err := d.sampled()
+		if err != nil {
+			return err
+		}
+		d = filled
+	}
+	return d.checkTarget()
+}
+
+// CheckRendered refuses what a definition has become by being filled in, where an
+// attempt could not be made with it.
+func (d Definition) CheckRendered() error {
+	if !d.Template {
+		return nil
+	}
+	return d.checkTarget()
+}
+
 func (d Definition) checkTarget() error {
 	t := d.Target
 	set := t.kinds()

@@ -43,7 +43,10 @@ type Definition struct {
 	Type     string          `json:"type,omitempty"`
 	Priority string          `json:"priority,omitempty"`
 	Payload  json.RawMessage `json:"payload,omitempty"`
-	Timeout  Duration        `json:"timeout,omitzero"`
+	// Template says that {{ … }} in the payload and in texts of the target is filled
+	// in at each attempt (Rendered). False: braces are braces.
+	Template bool     `json:"template,omitempty"`
+	Timeout  Duration `json:"timeout,omitzero"`
 	// StartDeadline is how late a first attempt may begin, counted from the
 	// scheduled time, or from when an execution was made that was made later. What no
 	// worker takes before is MISSED. Zero: it waits for ever.

@@ -15,7 +15,7 @@ func (d Definition) Validate() error {
 	checks := []func() error{
 		func() error { return CheckName("job", d.Job) },
 		func() error { return CheckName("pool", d.Pool) },
-		d.checkSchedule, d.Schedule.checkCalendars, d.checkTarget, d.checkPayload, d.checkTimes, d.checkRetry, d.checkMisfire, d.checkTexts, d.checkUnbuilt,
+		d.checkSchedule, d.Schedule.checkCalendars, d.checkPayload, d.checkTemplates, d.checkTimes, d.checkRetry, d.checkMisfire, d.checkTexts, d.checkUnbuilt,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {

@@ -128,7 +128,10 @@ func (w *Worker) work(ctx context.Context, a *execute.Attempt) (f *lifecycle.Fai
 	}()
 	w.running.Add(1)
 	defer w.running.Add(-1)
-	attempt := NewAttempt(a, w.log)
+	attempt, err := w.rendered(a)
+	if err != nil {
+		return FailureOf(err)
+	}
 	run, f := h.settled(ctx, a, attempt)
 	if !run {
 		return f

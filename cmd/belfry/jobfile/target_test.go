@@ -71,6 +71,25 @@ func note(filled map[string]bool, v reflect.Value, path string) {
 	}
 }
 
+func TestTemplatesAreReadAndTheirFaultsToldWithTheLine(t *testing.T) {
+	const file = `job: one
+schedule: {every: 1h}
+template: true
+target: {log: {message: "{{ scheduled_time | date '%F' }}"}}
+payload:
+  day: "{{ scheduled }}"
+`
+	if read, err := Parse("jobs.yaml", []byte(strings.ReplaceAll(file, "scheduled }}", "scheduled_time }}")), today); err != nil || !read.Jobs[0].Definition.Template {
+		t.Errorf("%+v, %v", read, err)
+	}
+	if _, err := Parse("jobs.yaml", []byte(file), today); err == nil || !strings.Contains(err.Error(), "jobs.yaml:5: payload: nothing is called \"scheduled\"") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Parse("jobs.yaml", []byte(strings.ReplaceAll(file, "template: true\n", "")), today); err != nil {
+		t.Errorf("without template: true braces are braces: %v", err)
+	}
+}
+
 func TestWhatIsWrongWithATargetIsToldWithItsLine(t *testing.T) {
 	const file = `job: one
 schedule: {every: 1h}
