@@ -45,7 +45,7 @@ func (s *Store) Intervene(ctx context.Context, seen *job.Execution, t lifecycle.
 		u.values[":wake"], u.values[":shard"], u.values[":nought"], u.values[":next"] = millis(i.WakeAt), shard, number(0), number(1)
 	}
 	u.set = "SET " + strings.Join(sets, ", ") + " REMOVE " + strings.Join(removes, ", ")
-	return s.withAudit(ctx, "intervene", i.Audit, executionKey(seen.Ref, seen.Key), u)
+	return s.withAudit(ctx, "intervene", i.Audit, seen.Key, s.conditional(seen, u))
 }
 
 // Resolve closes a dead letter: it keeps a person's verdict on it. One transaction
@@ -63,15 +63,13 @@ func (s *Store) Resolve(ctx context.Context, seen *job.Execution, verdict job.Re
 		u.condition = "#status = :was AND resolution = :seen"
 		u.values[":seen"] = document(seen.Resolution)
 	}
-	return s.withAudit(ctx, "resolve", audit, executionKey(seen.Ref, seen.Key), u)
+	return s.withAudit(ctx, "resolve", audit, seen.Key, s.conditional(seen, u))
 }
 
-// withAudit writes an update of an execution and an audit entry, both or neither.
-// more are further updates of executions.
-func (s *Store) withAudit(ctx context.Context, operation string, a job.Audit, of item, u update, more ...types.TransactWriteItem) error {
-	mark := of[SortKey].(*types.AttributeValueMemberS).Value
-	writes := append([]types.TransactWriteItem{{Update: s.conditional(of, u)},
-		{Put: &types.Put{TableName: aws.String(s.tables.Control), Item: s.auditEntry(a, mark)}}}, more...)
+// withAudit writes updates of executions and an audit entry, all or none. mark tells
+// entries of one job and moment apart.
+func (s *Store) withAudit(ctx context.Context, operation string, a job.Audit, mark job.Key, writes ...types.TransactWriteItem) error {
+	writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(s.tables.Control), Item: s.auditEntry(a, mark.String())}})
 	out, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes, ReturnConsumedCapacity: s.capacity()})
 	var canceled *types.TransactionCanceledException
 	switch {
@@ -85,7 +83,7 @@ func (s *Store) withAudit(ctx context.Context, operation string, a job.Audit, of
 }
 
 // conditional is an update of an execution as part of a transaction.
-func (s *Store) conditional(of item, u update) *types.Update {
-	return &types.Update{TableName: aws.String(s.tables.Executions), Key: of, UpdateExpression: aws.String(u.set), ConditionExpression: aws.String(u.condition),
-		ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values}
+func (s *Store) conditional(of *job.Execution, u update) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{TableName: aws.String(s.tables.Executions), Key: executionKey(of.Ref, of.Key), UpdateExpression: aws.String(u.set),
+		ConditionExpression: aws.String(u.condition), ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values}}
 }

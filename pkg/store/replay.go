@@ -39,8 +39,7 @@ func (s *Store) PutReplay(ctx context.Context, of, e *job.Execution, audit job.A
 		condition: "#status IN (:failed, :dead) AND (attribute_not_exists(replayed_by) OR size(replayed_by) < :most)",
 		values: item{":failed": text(string(job.Failed)), ":dead": text(string(job.Dead)), ":most": number(job.MaxReplays),
 			":replay": &types.AttributeValueMemberSS{Value: []string{e.ID()}}}}
-	err = s.withAudit(ctx, "put replay", audit, executionKey(e.Ref, e.Key), u,
-		types.TransactWriteItem{Update: s.conditional(executionKey(of.Ref, of.Key), link)})
+	err = s.withAudit(ctx, "put replay", audit, e.Key, s.conditional(e, u), s.conditional(of, link))
 	if !errors.Is(err, job.ErrLost) {
 		return err == nil, err
 	}
