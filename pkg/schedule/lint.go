@@ -25,18 +25,21 @@ const (
 	WarnSecondsFirst = "SECONDS_FIRST"
 	WarnEveryMinute  = "EVERY_MINUTE_OF_AN_HOUR"
 	WarnWeekdays     = "WEEKDAY_NUMBERS"
+	WarnNoClock      = "NO_CLOCK"
 	WarnCrowd        = "CROWD"
 )
 
 // Lint warns of what a schedule as a person wrote it probably does not mean. A
 // schedule that Compile refuses has no warnings.
 func Lint(written job.Schedule) []Warning {
-	if written.Cron == "" {
-		return nil
-	}
 	plan, err := Compile(written, instant(0))
 	if err != nil {
 		return nil
+	}
+	if written.Cron == "" {
+		l := linter{written: written}
+		l.lintWithoutClock(plan.zone)
+		return l.warnings
 	}
 	l := linter{written: written, fields: plan.fields, words: wordsOf(plan.schedule)}
 	l.noZone()

@@ -58,6 +58,12 @@ func linted() []lintCase {
 		{job.Schedule{Cron: "@hourly"}, ""},
 		{job.Schedule{Cron: "*/7 2 31 * 5"}, WarnNoZone + " " + WarnUnevenStep + " " + WarnBothDays + " " + WarnMissingDay},
 		{job.Schedule{Every: 7 * second}, ""},
+		{job.Schedule{Every: 86400 * second}, ""},
+		{job.Schedule{Every: 86400 * second, Zone: "Asia/Tokyo"}, ""},
+		{job.Schedule{Every: 3600 * second, Zone: "Europe/Berlin"}, ""},
+		{job.Schedule{Every: 7 * 86400 * second, Zone: "Europe/Berlin"}, WarnNoClock},
+		{job.Schedule{Every: 60 * second, Gap: job.GapSkip, Overlap: job.OverlapBoth}, WarnNoClock + " " + WarnNoClock},
+		{job.Schedule{At: instant(horizon), Overlap: job.OverlapFirst}, WarnNoClock},
 		{job.Schedule{At: instant(horizon)}, ""},
 		{utc("61 * * * *"), ""},
 	}
@@ -102,7 +108,7 @@ func TestLintWarnsOfWhatIsProbablyNotMeant(t *testing.T) {
 	var b strings.Builder
 	for _, c := range append(linted(), lintedDays()...) {
 		var codes []string
-		fmt.Fprintf(&b, "# %s %s\n", c.schedule.Dialect, c.schedule.Cron)
+		fmt.Fprintf(&b, "# %s %s\n", c.schedule.Dialect, (&Plan{schedule: c.schedule}).source())
 		for _, w := range Lint(c.schedule) {
 			codes = append(codes, w.Code)
 			fmt.Fprintf(&b, "%s %s: %s; %s\n", w.Code, w.Field, w.Message, w.Fix)
