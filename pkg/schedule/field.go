@@ -191,16 +191,30 @@ func (f *field) value(text, item string) (int, error) {
 		return v, nil
 	}
 	if !digits(text) {
-		return 0, refuse(f.name, item, f.bound(), "%s is not a value in %s", quote(text), quote(item))
+		err := refuse(f.name, item, f.bound(), "%s is not a value in %s", quote(text), quote(item))
+		if spreads(text) {
+			return 0, withFix(err, "name a value, and spread jobs with the schedule key jitter, such as jitter: 10m")
+		}
+		return 0, err
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil || v < f.min || v > f.largest() {
-		return 0, refuse(f.name, item, f.bound(), "%s is out of range %s", quote(text), f.bound())
+		err := refuse(f.name, item, f.bound(), "%s is out of range %s", quote(text), f.bound())
+		if f.name == hourField.name && v == f.max+1 {
+			return 0, withFix(err, "midnight is hour 0")
+		}
+		return 0, err
 	}
 	if len(text) > f.digits() {
 		return 0, refuse(f.name, item, f.bound()+", without more zeros in front", "%s has too many digits", quote(text))
 	}
 	return v, nil
+}
+
+// spreads tells whether a value is how other systems choose one at random: H of
+// Jenkins, or a range with a tilde.
+func spreads(text string) bool {
+	return text == "H" || strings.HasPrefix(text, "H(") || strings.Contains(text, "~")
 }
 
 // step reads the number after a slash.
