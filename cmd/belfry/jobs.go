@@ -82,10 +82,11 @@ func (a *app) showJob(j client.Job) {
 	}
 	pairs := []string{"job", j.Job, "state", state, "schedule", safe(describe(j.Schedule)), "next", next}
 	if !j.SwitchAt.IsZero() {
-		pairs = append(pairs, "changes", a.when(j.SwitchAt, zone)+": a definition that waits takes over")
-	}
-	if j.Waiting != nil {
-		pairs = append(pairs, "then", safe(describe(j.Waiting.Schedule)))
+		what := ": this revision takes over from the one before"
+		if j.Waiting != nil {
+			what = ": a definition that waits takes over, " + safe(describe(j.Waiting.Schedule))
+		}
+		pairs = append(pairs, "changes", a.when(j.SwitchAt, zone)+what)
 	}
 	if d := j.Definition; d != nil {
 		pairs = append(pairs, "description", safe(d.Description), "target", safe(targetText(d.Target)), "timeout", d.Timeout.String(),
@@ -170,6 +171,9 @@ func (a *app) jobsState(verb, short, long string, change func(*client.Client, co
 						fmt.Fprintf(a.out, ", next %s", a.when(j.NextFireAt, zoneOf(j.Schedule)))
 					}
 					fmt.Fprintln(a.out)
+					if at := j.CursorAt; j.State == job.Enabled && !at.IsZero() && at.Before(j.UpdatedAt.Time) {
+						fmt.Fprintf(a.out, "its times from %s on are late, and left to the misfire policy\n", stamp(at.Time, zoneOf(j.Schedule)))
+					}
 				})
 			})
 		}}

@@ -17,7 +17,7 @@ type Job struct {
 	LastScheduledAt Time            `json:"last_scheduled_at" nullable:"true" format:"date-time" doc:"Last scheduled time that has been dealt with"`
 	CreatedAt       Time            `json:"created_at" nullable:"true" format:"date-time"`
 	UpdatedAt       Time            `json:"updated_at" nullable:"true" format:"date-time"`
-	SwitchAt        Time            `json:"switch_at" nullable:"true" format:"date-time" doc:"When a definition that waits takes over; null = none does"`
+	SwitchAt        Time            `json:"switch_at" nullable:"true" format:"date-time" doc:"When a definition that waits takes over, or the current revision, which is made up to 5 minutes ahead of that; null = none does"`
 	ChangedBy       Text            `json:"changed_by" nullable:"true" doc:"Who made the last change"`
 	Reason          Text            `json:"reason" nullable:"true" doc:"Why the job is in this state, when that was nobody's wish"`
 	ReasonText      Text            `json:"reason_text" nullable:"true" doc:"The reason in words"`

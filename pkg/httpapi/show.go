@@ -27,9 +27,13 @@ func (a *api) showJob(ctx context.Context, h *job.Head) client.Job {
 		// Until the gap is recorded the cursor only keeps the job in sight of the scan.
 		cursor = h.Gap.Then
 	}
+	switchAt := h.SwitchAt
+	if now.Before(h.SwitchedAt) {
+		switchAt = h.SwitchedAt
+	}
 	return client.Job{
 		Job: h.Job, State: h.StateAt(now), Revision: h.Revision, Epoch: h.Epoch, Pool: h.Pool, Schedule: h.Schedule,
-		NextFireAt: client.At(next), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt), SwitchAt: client.At(h.SwitchAt),
+		NextFireAt: client.At(next), CursorAt: client.At(cursor), LastScheduledAt: client.At(h.LastScheduled), CreatedAt: client.At(h.CreatedAt), UpdatedAt: client.At(h.UpdatedAt), SwitchAt: client.At(switchAt),
 		ChangedBy: client.Text(h.ChangedBy), Reason: client.Text(h.Reason), ReasonText: client.Text(lifecycle.Sentence(h.Reason)),
 	}
 }

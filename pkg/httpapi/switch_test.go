@@ -58,3 +58,17 @@ func TestANewJobCannotTakeEffectLater(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 }
+
+// Some minutes ahead a scan makes the switch-over. Until its moment the job tells when
+// that is, and its next time is one of the revision before.
+func TestAJobWhoseSwitchOverIsMadeTellsTheTimesThatStillCome(t *testing.T) {
+	w := newWorld(t).with(t, "often", `{"schedule":{"every":"40s"},"target":{"log":{}}}`)
+	soon := noon.Add(100 * time.Second).Truncate(time.Second)
+	if answer := w.ask("PATCH", "/v1/jobs/often?effective_at="+soon.Format(time.RFC3339), `{"schedule":{"every":"7s"}}`); answer.Code != 200 {
+		t.Fatal(answer.Body)
+	}
+	read := decode[client.Job](t, w.ask("GET", "/v1/jobs/often", ""))
+	if read.Revision != 3 || read.Schedule.Every.String() != "7s" || !read.SwitchAt.Equal(soon) || !read.NextFireAt.Equal(noon.Truncate(time.Second).Add(40*time.Second)) {
+		t.Errorf("got %+v", read)
+	}
+}
