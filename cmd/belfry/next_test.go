@@ -19,6 +19,9 @@ func TestBoundsAndIntervalsOfATriedSchedule(t *testing.T) {
 		{"an interval of nothing", next("--every", "0s")},
 		{"an interval without a unit", next("--every", "90", "--json")},
 		{"a jitter without a unit", next("0 6 * * *", "--jitter", "5")},
+		{"lines beside a flag", []string{"schedule", "next", "--jsonl", "--gap", "SKIP"}},
+		{"lines of outages beside a flag", []string{"schedule", "plan", "--jsonl", "--max", "3"}},
+		{"lines beside an expression", []string{"schedule", "next", "--jsonl", "0 6 * * *"}},
 		{"a window without a unit", []string{"schedule", "plan", "0 6 * * *", "--down-from", "2026-03-28T00:00:00Z", "--window", "24"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { golden(t, c.name, belfry(t, "http://127.0.0.1:1", "", c.args...)) })

@@ -50,8 +50,8 @@ answered with one line: {"id","expr","dialect","zone","cursor","down_from","up_a
 	flags.BoolVar(&f.jsonl, "jsonl", false, "answer questions from stdin, one a line")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.jsonl {
-			if len(args) > 0 || f.every != "" || f.at != "" {
-				return usage(c, "--jsonl reads its questions from stdin and takes no schedule of its own")
+			if err := a.byLine(c, args, f.scheduleFlags); err != nil {
+				return err
 			}
 			return schedule.ServePlans(c.Context(), a.in, a.out)
 		}

@@ -59,14 +59,31 @@ answered with one line: {"id","dialect","expr","zone","after","count","gap","ove
 	flags.BoolVar(&f.jsonl, "jsonl", false, "answer questions from stdin, one a line")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.jsonl {
-			if len(args) > 0 || f.every != "" || f.at != "" {
-				return usage(c, "--jsonl reads its questions from stdin and takes no schedule of its own")
+			if err := a.byLine(c, args, f); err != nil {
+				return err
 			}
 			return schedule.ServeNext(c.Context(), a.in, a.out)
 		}
 		return a.previewSchedule(c, f, args)
 	}
 	return c
+}
+
+// byLine refuses a schedule beside --jsonl, and says which other flags have no
+// effect there: each question says all of its own.
+func (a *app) byLine(c *cobra.Command, args []string, f scheduleFlags) error {
+	if len(args) > 0 || f.every != "" || f.at != "" {
+		return usage(c, "--jsonl reads its questions from stdin and takes no schedule of its own")
+	}
+	for _, flag := range []string{
+		"zone", "dialect", "gap", "overlap", "start", "end", "exclude", "include", "on-excluded", "count", "jitter", "job", "after",
+		"cursor", "down-from", "up-at", "dispatched", "misfire", "window", "max", "tolerance",
+	} {
+		if c.Flags().Changed(flag) {
+			fmt.Fprintf(a.err, "warning: --%s has no effect beside --jsonl\n  say it in each question\n", flag)
+		}
+	}
+	return nil
 }
 
 func (a *app) previewSchedule(c *cobra.Command, f scheduleFlags, args []string) error {
@@ -95,7 +112,20 @@ func (a *app) previewSchedule(c *cobra.Command, f scheduleFlags, args []string) 
 		fires.Items = append(fires.Items, client.Fire{At: client.At(fire.At), Local: fire.Local + " " + fire.Offset, Note: client.Text(fire.Mark)})
 	}
 	fires.Exhausted = len(fires.Items) < f.count
-	return a.print(fires, func() { a.showFires(fires) })
+	return a.print(fires, func() {
+		a.showFires(fires)
+		if last := lastOf(fires, after); fires.Exhausted && plan.LeftOut(last) != "" {
+			fmt.Fprintln(a.out, safe(plan.LeftOut(last)))
+		}
+	})
+}
+
+// lastOf is the last time that is shown, or else the one asked about.
+func lastOf(fires client.Fires, after time.Time) time.Time {
+	if n := len(fires.Items); n > 0 {
+		return fires.Items[n-1].At.Time
+	}
+	return after
 }
 
 // schedule puts the flags together; exactly one kind must be named.

@@ -103,6 +103,32 @@ func TestATimeThatStandsForManyNamesTheFirstOfThem(t *testing.T) {
 	}
 }
 
+func TestWhatCalendarsLeaveOutAtTheEndIsTold(t *testing.T) {
+	christmas := Rules{Exclude: []*Hours{hours(t, germanHolidays)}}
+	for what, c := range map[string]struct {
+		schedule job.Schedule
+		last     string
+		want     string
+	}{
+		"the one time":     {job.Schedule{At: instantOf(t, "2026-12-25T05:00:00Z"), Zone: "Europe/Berlin"}, "2026-12-01T00:00:00Z", "Fri 2026-12-25 06:00, within de: left out"},
+		"which has passed": {job.Schedule{At: instantOf(t, "2026-12-25T05:00:00Z"), Zone: "Europe/Berlin"}, "2026-12-26T00:00:00Z", ""},
+		"the last ones": {job.Schedule{Cron: "0 6 * * *", Zone: "Europe/Berlin", End: instantOf(t, "2026-12-26T12:00:00Z")}, "2026-12-24T05:00:00Z",
+			"2 times from Fri 2026-12-25 06:00, within de: left out"},
+		"none": {job.Schedule{Cron: "0 6 * * *", Zone: "Europe/Berlin", End: instantOf(t, "2026-12-24T12:00:00Z")}, "2026-12-24T05:00:00Z", ""},
+	} {
+		plan, err := compiled(t, c.schedule).Under(christmas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.LeftOut(instantOf(t, c.last)); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+	if got := compiled(t, job.Schedule{Cron: "@daily"}).LeftOut(time.Time{}); got != "" {
+		t.Errorf("without calendars: %q", got)
+	}
+}
+
 // A long outage of a schedule whose times are moved is counted as fast as it is
 // walked over once.
 func TestMovedTimesOfManyYearsAreCounted(t *testing.T) {

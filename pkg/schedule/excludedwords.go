@@ -1,6 +1,10 @@
 package schedule
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // due are the times of the schedule itself, before calendars.
 func (p *Plan) due() times {
@@ -76,6 +80,17 @@ func (p *Plan) markExcluded(previous, at int64) []string {
 		return t.markMoved(at)
 	}
 	return nil
+}
+
+// LeftOut says in words what calendars leave out after the last time of a
+// schedule, which no later time can tell; "" when that is nothing.
+func (p *Plan) LeftOut(last time.Time) string {
+	k, keeps := p.times.(*kept)
+	if !keeps {
+		return ""
+	}
+	marks := k.markLeftOut(max(last.Unix(), p.first-1), p.last+1)
+	return strings.TrimPrefix(strings.Join(marks, ""), "before this, ")
 }
 
 func (k *kept) markLeftOut(previous, at int64) []string {
