@@ -25,10 +25,10 @@ func (d *desk) bring(e *job.Execution, status job.Status, code string) *job.Exec
 	d.Helper()
 	store, now := d.belfry.Store, time.Now()
 	f := lifecycle.Failure{Code: code, Text: "it broke"}
-	switch status {
-	case job.Scheduled:
+	if status == job.Scheduled {
 		return e
-	case job.Canceled:
+	}
+	if status == job.Canceled {
 		d.must(store.Close(d.Context(), e, lifecycle.CanceledBy(now, "ada")))
 		return d.reload(e)
 	}
@@ -182,10 +182,9 @@ func TestADeadLetterIsClosedOnce(t *testing.T) {
 				d.must(err)
 				before := len(d.audit())
 				time.Sleep(time.Minute)
-				got := ""
-				if e, err = d.ResolveDead(d.Context(), row.then); err != nil {
-					got = string(job.CodeOf(err))
-				} else {
+				e, err = d.ResolveDead(d.Context(), row.then)
+				got := string(job.CodeOf(err))
+				if err == nil {
 					got = fmt.Sprintf("%s by %s: %s", e.Resolution.As, e.Resolution.By, e.Resolution.Note)
 				}
 				if got != row.want || len(d.audit()) > before != row.news {

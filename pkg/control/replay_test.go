@@ -136,9 +136,9 @@ func TestARunOfReplaysTakesWhatItsFilterSelects(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		later := d.brought(job.Dead, "E1") // after the run was named
-		real := d.page(control.ReplaysRequest{Filter: control.DeadFilter{Codes: []string{"E1"}}, Run: dry.Run})
-		if len(real.Results) != 2 || !real.Results[0].Made || real.Next != "" || len(d.reload(later).ReplayedBy) != 0 {
-			t.Errorf("it gives %+v", real)
+		run := d.page(control.ReplaysRequest{Filter: control.DeadFilter{Codes: []string{"E1"}}, Run: dry.Run})
+		if len(run.Results) != 2 || !run.Results[0].Made || run.Next != "" || len(d.reload(later).ReplayedBy) != 0 {
+			t.Errorf("it gives %+v", run)
 		}
 		if again := d.page(control.ReplaysRequest{Filter: control.DeadFilter{Codes: []string{"E1"}}, Run: dry.Run}); len(again.Results) != 0 {
 			t.Errorf("again: %+v", again)
