@@ -148,6 +148,9 @@ func TestAReplayIsLinkedBothWaysAndComesBackAsItWasStored(t *testing.T) {
 		if !made || again {
 			s.Errorf("made %v, again %v", made, again)
 		}
+		if got := s.consumed["put replay"]; got != 8 {
+			s.Errorf("it consumed %v write units", got)
+		}
 		if got := s.at(scheduled).ReplayedBy; !slices.Equal(got, []string{e.ID()}) {
 			s.Errorf("what it repeats names %v", got)
 		}
