@@ -16,10 +16,11 @@ func (a *app) jobsPatch() *cobra.Command {
 	c := &cobra.Command{Use: "patch JOB KEY=VALUE ...", Short: "Change some of a job's definition",
 		Long: `Change some of a job's definition; what is not named stays.
 
-A key is a path as in a job file, such as schedule.cron or retry.max_attempts. A value is JSON or a plain text; null takes the
-key away, so that its default holds again. A schedule of another kind (cron, every, at) replaces the one that was there.`,
+A key is a path as in a job file, such as schedule.cron or retry.max_attempts. A value is JSON or a plain text, so a text that
+reads as JSON stands in its quotes; null takes the key away, so that its default holds again. A schedule of another kind (cron,
+every, at) replaces the one that was there.`,
 		Example: "  belfry jobs patch nightly timeout=5m\n  belfry jobs patch nightly schedule.cron='30 3 * * *' misfire.policy=SKIP --dry-run\n" +
-			"  belfry jobs patch nightly labels.team=data description=null", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeJobs}
+			"  belfry jobs patch nightly labels.team=data labels.build='\"7\"' description=null", Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeJobs}
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen")
 	o.declare(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

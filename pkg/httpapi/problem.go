@@ -158,7 +158,7 @@ func frameworkFault(err error) client.Fault {
 			Fix: "remove it, or check its spelling against /v1/openapi.yaml"}
 	case scanned(detail.Message, validation.MsgExpectedRequiredProperty, &missing):
 		field = strings.TrimPrefix(field+"."+missing, "body.")
-		return client.Fault{Code: job.CodeInvalid, Field: field, Bound: "needed", Detail: field + " is missing", Fix: "give it; see the description at /v1/openapi.yaml"}
+		return client.Fault{Code: job.CodeInvalid, Field: field, Detail: field + " is missing", Fix: "give it; see the description at /v1/openapi.yaml"}
 	case field == "body":
 		return client.Fault{Code: job.CodeInvalid, Field: field, Detail: detail.Message, Fix: "see the description at /v1/openapi.yaml"}
 	}
