@@ -121,13 +121,40 @@ func refuseZone(name string) error {
 	case "":
 		err.Message = "the time zone is empty"
 		return withFix(err, "write UTC if UTC is meant")
+	case "Z":
+		return withFix(err, "write UTC")
 	case "Local":
 		return withFix(err, "name the zone itself: the machine's own zone differs from machine to machine")
+	}
+	if isOffset(name) {
+		return withFix(err, "name the place, such as Europe/Berlin; a clock that never changes is Etc/GMT-2 for two hours ahead of UTC, with the sign reversed")
 	}
 	if near := nearestZone(name); near != "" && near != name {
 		return withFix(err, "did you mean "+near+"?")
 	}
+	if isAbbreviation(name) {
+		return withFix(err, "an abbreviation means one thing here and another there: name the place, such as America/Los_Angeles")
+	}
 	return err
+}
+
+// isOffset tells whether a name is a distance from UTC, such as UTC+2 or +05:30.
+func isOffset(name string) bool {
+	rest := strings.TrimPrefix(strings.TrimPrefix(strings.ToUpper(name), "UTC"), "GMT")
+	if rest == "" || rest[0] != '+' && rest[0] != '-' {
+		return false
+	}
+	return digits(strings.ReplaceAll(rest[1:], ":", ""))
+}
+
+// isAbbreviation tells whether a name is a few capitals, such as PST.
+func isAbbreviation(name string) bool {
+	for i := range len(name) {
+		if name[i] < 'A' || name[i] > 'Z' {
+			return false
+		}
+	}
+	return len(name) > 1 && len(name) < 6
 }
 
 // nearestZone returns the zone whose name differs from name in case, spaces and
