@@ -142,7 +142,7 @@ func TestTheStreamEventLeavesAPageHistoryAndADeadLetter(t *testing.T) {
 	if response, err := functions.Record(s.Installation)(t.Context(), e); err != nil || len(response.BatchItemFailures) != 0 {
 		t.Errorf("answered %v, %v", response, err)
 	}
-	entries, _, err := s.Store.Attention(t.Context(), nightly.Tenant, false, "", 10)
+	entries, _, err := s.Store.Attention(t.Context(), job.AttentionQuery{Tenant: nightly.Tenant, Letters: true, Limit: 10})
 	if err != nil || len(entries) != 1 || entries[0].Status != job.Dead || entries[0].ErrorCode != "HTTP_503" {
 		t.Errorf("dead letters are %+v, %v; want the nightly one", entries, err)
 	}

@@ -228,9 +228,9 @@ func TestAFailingJobRetriesAndEndsBeforePeople(t *testing.T) {
 		if failed := w.executions(hopeless)[0]; failed.Status != job.Failed || failed.Attempt != 1 {
 			t.Errorf("the hopeless job is %s after %d attempts, want FAILED after 1", failed.Status, failed.Attempt)
 		}
-		entries, more, err := w.Store.Attention(t.Context(), job.DefaultTenant, false, "", 100)
-		if err != nil || more != "" || len(entries) != 2 {
-			t.Fatalf("the attention list is %v, %q, %v; want two entries", entries, more, err)
+		entries, more, err := w.Store.Attention(t.Context(), job.AttentionQuery{Tenant: job.DefaultTenant, Letters: true, Limit: 100})
+		if err != nil || more || len(entries) != 2 {
+			t.Fatalf("the attention list is %v, %v, %v; want two entries", entries, more, err)
 		}
 		if newest := entries[0]; newest.Ref != stubborn || newest.Status != job.Dead || newest.Reason != dead.Reason || !newest.At.Equal(dead.FinishedAt) {
 			t.Errorf("the newest entry is %+v, want the end of %s", newest, dead.ID())

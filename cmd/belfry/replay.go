@@ -15,7 +15,7 @@ import (
 
 type replayFlags struct {
 	deadFlags
-	rate, run          string
+	rate, run, key     string
 	dryRun, all, again bool
 }
 
@@ -33,26 +33,30 @@ idempotency key of what it repeats; each names the other. What has been replayed
 	f.flags(c, a, "FAILED, DEAD")
 	c.Flags().StringVar(&f.rate, "rate", "", "replays at most: 2/s, 30/min, 100/h (default 10/s)")
 	c.Flags().StringVar(&f.run, "run", "", "go on with the run of this name")
+	c.Flags().StringVar(&f.key, "idempotency-key", "", "with ID: the same key means the same replay, so the command may be repeated")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which, and how many")
 	c.Flags().BoolVar(&f.all, "all", false, "every dead letter of the tenant")
 	c.Flags().BoolVar(&f.again, "again", false, "also what has been replayed or closed")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
-			return a.replayOne(c, args[0])
+			return a.replayOne(c, args[0], f.key)
+		}
+		if f.key != "" {
+			return usage(c, "--idempotency-key needs an ID: a run of many has its name, --run")
 		}
 		return a.replayMany(c, &f)
 	}
 	return c
 }
 
-func (a *app) replayOne(c *cobra.Command, id string) error {
+func (a *app) replayOne(c *cobra.Command, id, idempotencyKey string) error {
 	for _, flag := range []string{"job", "type", "code", "status", "since", "until", "rate", "run", "dry-run", "all", "again"} {
 		if c.Flags().Changed(flag) {
 			return usage(c, "ID and --%s contradict each other: give one of them", flag)
 		}
 	}
 	return a.call(c, func(ctx context.Context, api *client.Client) error {
-		e, err := api.ReplayExecution(ctx, id, "")
+		e, err := api.ReplayExecution(ctx, id, idempotencyKey)
 		if err != nil {
 			return err
 		}
@@ -107,7 +111,9 @@ func (a *app) replayMany(c *cobra.Command, f *replayFlags) error {
 	}
 	if !f.dryRun {
 		if err := a.replayAll(c.Context(), api, sum); err != nil {
-			fmt.Fprintf(a.err, "the run is not through: repeat the command with --run %s\n", sum.Run)
+			if !a.json {
+				fmt.Fprintf(a.err, "the run is not through: repeat the command with --run %s\n", sum.Run)
+			}
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 )
@@ -235,17 +237,47 @@ func notWaiting(e *job.Execution, done string, f fixes) error {
 	return &job.Error{Code: job.CodeStateConflict, Field: "status", Value: string(e.Status), Message: "the execution is " + string(e.Status) + " and cannot be " + done, Fix: f[e.Status]}
 }
 
-// InputDigest is the SHA-256 of the payload that an execution which waits for a
-// person ran with, in hex; empty for any other, for one without a payload, and when
-// the job has been purged. Its revision, which never changes, keeps the payload.
-func (s *Service) InputDigest(ctx context.Context, e *job.Execution) (string, error) {
-	if !lifecycle.Matters(e.Status) {
-		return "", nil
+// readsAtOnce bounds how many revisions a list reads at a time.
+const readsAtOnce = 16
+
+// InputDigests are, one for each execution, the SHA-256 of the payload that an
+// execution which waits for a person ran with, in hex; empty for any other, for one
+// without a payload, and when the job has been purged. Its revision, which never
+// changes, keeps the payload, so that nothing is written for it.
+func (s *Service) InputDigests(ctx context.Context, executions []job.Execution) ([]string, error) {
+	type revision struct {
+		ref    job.Ref
+		number int
 	}
-	rev, err := s.Jobs.Revision(ctx, e.Ref, e.Revision)
-	if err != nil || rev == nil || len(rev.Definition.Payload) == 0 {
-		return "", err
+	found := map[revision]*string{}
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.SetLimit(readsAtOnce)
+	for i := range executions {
+		e := &executions[i]
+		of := revision{e.Ref, e.Revision}
+		if !lifecycle.Matters(e.Status) || found[of] != nil {
+			continue
+		}
+		into := new(string)
+		found[of] = into
+		reads.Go(func() error {
+			rev, err := s.Jobs.Revision(ctx, of.ref, of.number)
+			if err != nil || rev == nil || len(rev.Definition.Payload) == 0 {
+				return err
+			}
+			digest := sha256.Sum256(rev.Definition.Payload)
+			*into = hex.EncodeToString(digest[:])
+			return nil
+		})
 	}
-	digest := sha256.Sum256(rev.Definition.Payload)
-	return hex.EncodeToString(digest[:]), nil
+	if err := reads.Wait(); err != nil {
+		return nil, err
+	}
+	digests := make([]string, len(executions))
+	for i, e := range executions {
+		if into := found[revision{e.Ref, e.Revision}]; into != nil && lifecycle.Matters(e.Status) {
+			digests[i] = *into
+		}
+	}
+	return digests, nil
 }

@@ -78,13 +78,17 @@ func (a *api) listDead(ctx context.Context, in *deadInput) (*deadOutput, error) 
 	if err != nil {
 		return nil, err
 	}
+	executions := make([]job.Execution, len(found))
+	for i := range found {
+		executions[i] = found[i].Execution
+	}
+	shown, err := a.showListed(ctx, executions)
+	if err != nil {
+		return nil, err
+	}
 	page := client.Page[client.DeadLetter]{Items: make([]client.DeadLetter, len(found)), NextCursor: client.Text(next)}
 	for i := range found {
-		shown, err := a.showListed(ctx, &found[i].Execution)
-		if err != nil {
-			return nil, err
-		}
-		page.Items[i] = client.DeadLetter{Execution: shown, Since: client.At(found[i].At), Open: found[i].Open}
+		page.Items[i] = client.DeadLetter{Execution: shown[i], Since: client.At(found[i].At), Open: found[i].Open}
 	}
 	return &deadOutput{Body: page}, nil
 }
@@ -124,20 +128,30 @@ func (a *api) onExecution(ctx context.Context, id string, verb func(job.Ref, job
 	return &executionOutput{Body: shown}, nil
 }
 
-// showListed is an execution as a list shows it: with the digest of its input, and
-// without a stack.
-func (a *api) showListed(ctx context.Context, e *job.Execution) (client.Execution, error) {
-	shown := showExecution(e, a.control.Clock.Now())
-	digest, err := a.control.InputDigest(ctx, e)
-	shown.InputDigest = client.Text(digest)
-	return shown, err
+// showListed are executions as a list shows them: with the digests of their input,
+// and without stacks.
+func (a *api) showListed(ctx context.Context, executions []job.Execution) ([]client.Execution, error) {
+	digests, err := a.control.InputDigests(ctx, executions)
+	if err != nil {
+		return nil, err
+	}
+	now := a.control.Clock.Now()
+	shown := make([]client.Execution, len(executions))
+	for i := range executions {
+		shown[i] = showExecution(&executions[i], now)
+		shown[i].InputDigest = client.Text(digests[i])
+	}
+	return shown, nil
 }
 
 // showWhole is an execution with all that is kept of it.
 func (a *api) showWhole(ctx context.Context, e *job.Execution) (client.Execution, error) {
-	shown, err := a.showListed(ctx, e)
-	shown.Stack = client.Text(e.Stack)
-	return shown, err
+	shown, err := a.showListed(ctx, []job.Execution{*e})
+	if err != nil {
+		return client.Execution{}, err
+	}
+	shown[0].Stack = client.Text(e.Stack)
+	return shown[0], nil
 }
 
 func showVerdict(r *job.Resolution) *client.Verdict {

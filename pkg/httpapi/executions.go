@@ -71,13 +71,11 @@ func (a *api) listExecutions(ctx context.Context, ref job.Ref, in Filter) (*exec
 	if err != nil {
 		return nil, err
 	}
-	page := client.Page[client.Execution]{Items: make([]client.Execution, len(list)), NextCursor: client.Text(next)}
-	for i := range list {
-		if page.Items[i], err = a.showListed(ctx, &list[i]); err != nil {
-			return nil, err
-		}
+	shown, err := a.showListed(ctx, list)
+	if err != nil {
+		return nil, err
 	}
-	return &executionsOutput{Body: page}, nil
+	return &executionsOutput{Body: client.Page[client.Execution]{Items: shown, NextCursor: client.Text(next)}}, nil
 }
 
 // executionKey takes an id apart; the key is looked up among the caller's jobs.
