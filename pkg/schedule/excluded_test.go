@@ -103,7 +103,7 @@ func TestATimeThatStandsForManyNamesTheFirstOfThem(t *testing.T) {
 	}
 }
 
-func TestWhatCalendarsLeaveOutAtTheEndIsTold(t *testing.T) {
+func TestWhatIsLeftOutAtTheEndIsTold(t *testing.T) {
 	christmas := Rules{Exclude: []*Hours{hours(t, germanHolidays)}}
 	for what, c := range map[string]struct {
 		schedule job.Schedule
@@ -123,6 +123,10 @@ func TestWhatCalendarsLeaveOutAtTheEndIsTold(t *testing.T) {
 		if got := plan.LeftOut(instantOf(t, c.last)); got != c.want {
 			t.Errorf("%s: %q, want %q", what, got, c.want)
 		}
+	}
+	skips := job.Schedule{Cron: "30 2 14 3 * 2027", Dialect: job.DialectCronexpr, Zone: "America/New_York", Gap: job.GapSkip}
+	if got, want := compiled(t, skips).LeftOut(instantOf(t, "2000-01-01T00:00:00Z")), "02:30 on 2027-03-14 does not exist (clocks go from 02:00 forward to 03:00): left out"; got != want {
+		t.Errorf("in a gap: %q, want %q", got, want)
 	}
 	if got := compiled(t, job.Schedule{Cron: "@daily"}).LeftOut(time.Time{}); got != "" {
 		t.Errorf("without calendars: %q", got)

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
 // due are the times of the schedule itself, before calendars.
@@ -82,15 +84,26 @@ func (p *Plan) markExcluded(previous, at int64) []string {
 	return nil
 }
 
-// LeftOut says in words what calendars leave out after the last time of a
-// schedule, which no later time can tell; "" when that is nothing.
+// LeftOut says in words what calendars, or the policy for gaps, leave out after
+// the last time of a schedule, which no later time can tell; "" when that is
+// nothing.
 func (p *Plan) LeftOut(last time.Time) string {
-	k, keeps := p.times.(*kept)
-	if !keeps {
-		return ""
+	var marks []string
+	from := max(last.Unix(), p.first-1)
+	if k, keeps := p.times.(*kept); keeps {
+		marks = k.markLeftOut(from, p.last+1)
 	}
-	marks := k.markLeftOut(max(last.Unix(), p.first-1), p.last+1)
-	return strings.TrimPrefix(strings.Join(marks, ""), "before this, ")
+	if c, isCron := p.due().(*civil); isCron && c.gap == job.GapSkip {
+		for i := c.zone.periodAt(from) + 1; i < len(c.zone.periods) && c.zone.periods[i].start <= p.last; i++ {
+			if text := c.markGap(i, p.last+1); text != "" {
+				marks = append(marks, text)
+			}
+		}
+	}
+	for i, mark := range marks {
+		marks[i] = strings.TrimPrefix(mark, "before this, ")
+	}
+	return joinMost(marks)
 }
 
 func (k *kept) markLeftOut(previous, at int64) []string {
