@@ -61,6 +61,7 @@ func TestWhatWasDeployedRunsJobs(t *testing.T) {
 	log := w.put(ctx, job.Definition{Job: "log", Schedule: every, Target: job.Target{Log: &job.LogTarget{Message: "here"}}})
 	steady := w.put(ctx, job.Definition{Job: "steady", Schedule: every, Target: w.hook("/steady")})
 	flaky := w.put(ctx, job.Definition{Job: "flaky", Schedule: every, Target: w.hook("/flaky"), Retry: quick, Pool: "external-api"})
+	invoked := w.put(ctx, job.Definition{Job: "invoked", Schedule: every, Target: w.callee(ctx), Template: true, Payload: toldInEvent, Retry: quick, Pool: "external-api"})
 	broken := w.put(ctx, job.Definition{Job: "broken", Schedule: every, Target: w.hook("/broken"), Retry: quick, Paused: true})
 	manual, err := w.api.RunJob(ctx, broken, "")
 	if err != nil {
@@ -79,9 +80,13 @@ func TestWhatWasDeployedRunsJobs(t *testing.T) {
 		w := w.on(t)
 		w.delivered(flaky, w.ranInTime(ctx, flaky, enough), 2)
 	})
+	t.Run("a function is invoked again after it failed, and told its attempt", func(t *testing.T) {
+		w := w.on(t)
+		w.delivered(invoked, w.ranInTime(ctx, invoked, enough), 2)
+	})
 	t.Run("a webhook that goes on failing ends DEAD", func(t *testing.T) { w.on(t).died(ctx, broken, manual.ID) })
 	t.Run("its attempts are traced, and linked to one another", func(t *testing.T) { w.on(t).traced(ctx, spans, manual.ID) })
-	t.Run("a paused job stops, and leaves nothing scheduled", func(t *testing.T) { w.on(t).stops(ctx, steady, flaky) })
+	t.Run("a paused job stops, and leaves nothing scheduled", func(t *testing.T) { w.on(t).stops(ctx, steady, flaky, invoked) })
 	t.Run("a killed container worker's execution is taken over under a higher token", func(t *testing.T) { w.on(t).takenOver(ctx) })
 	t.Run("a changed template is deployed while a job runs", func(t *testing.T) { w.on(t).redeployed(ctx) })
 	t.Run("what the minute's tick makes runs in time, and nothing was lost on the way", func(t *testing.T) { w.on(t).keptTicking(ctx, log) })

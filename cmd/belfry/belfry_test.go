@@ -196,6 +196,7 @@ func TestWithoutAService(t *testing.T) {
 		{"nobody answers as JSON", "", []string{"health", "--json"}},
 		{"a URL that is none", "", []string{"health", "--url", "localhost"}},
 		{"traces to what is no URL", "", []string{"dev", "--traces", "localhost:4317"}},
+		{"an account without a region", "", []string{"dev", "--aws"}},
 		{"pools that no deployment takes", "pools:\n- name: fast-io\n  ceiling: 15m\n- name: reports\n  slots: many\n", []string{"dev", "--pools", "-"}},
 		{"pools that no deployment takes as JSON", "pools:\n- name: fast-io\n  colour: red\n", []string{"dev", "--pools", "-", "--json"}},
 		{"pools of a file that is not there", "", []string{"dev", "--pools", "nowhere.yaml"}},

@@ -18,13 +18,8 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 )
 
-func (a *app) devCommand() *cobra.Command {
-	var o dev.Options
-	var files []string
-	var level, traces, pools string
-	var account bool
-	c := &cobra.Command{Use: "dev", Short: "Run all of Belfry in this process, with no account and no Docker",
-		Long: `Run all of Belfry in this process: the API, the tick (once a minute, as in a
+// devHelp is what `belfry dev --help` says.
+const devHelp = `Run all of Belfry in this process: the API, the tick (once a minute, as in a
 deployment), scanners, workers and a local AWS endpoint that keeps everything in
 the folder of --data. What is stored survives the process, also kill -9.
 
@@ -46,13 +41,23 @@ made once and kept in the folder of --data, in the file webhook-secret.
 Targets in AWS (lambda, sqs, sns, eventbridge, stepfunctions, ecs) need an account:
 with --aws they are called in the region and with the credentials that the AWS
 command line would use. Without it such jobs are taken, and their attempts fail
-with AWS_NOT_CONFIGURED.
+with AWS_NOT_CONFIGURED. BELFRY_SECRETS lists what headers of webhooks may refer to,
+BELFRY_WEBHOOK_ALLOW what webhooks may call beside public addresses and this machine,
+both as in a deployment.
 
 Traces of executions go to the collector that --traces names, or the variables of
 OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and so on).
 
 Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
-10 s. A second Ctrl-C ends it at once; what was cut off runs again after a start.`,
+10 s. A second Ctrl-C ends it at once; what was cut off runs again after a start.`
+
+func (a *app) devCommand() *cobra.Command {
+	var o dev.Options
+	var files []string
+	var level, traces, pools string
+	var account bool
+	c := &cobra.Command{Use: "dev", Short: "Run all of Belfry in this process, with no account and no Docker",
+		Long:    devHelp,
 		Example: "  belfry dev\n  belfry dev --apply examples/jobs.yaml\n  belfry dev --pools infra/pools.yaml\n  belfry dev --data /tmp/belfry --listen 127.0.0.1:0 --aws-listen 127.0.0.1:0", Args: upTo(0)}
 	c.Flags().StringVar(&o.Data, "data", ".belfry", "folder that keeps everything")
 	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8420", "address of the API; port 0 takes a free one")
@@ -74,10 +79,8 @@ Stop it with Ctrl-C: it takes no more work and lets what runs finish, for up to
 		if o.Traces, err = a.devTraces(c.Context(), traces, log); err != nil {
 			return err
 		}
-		if account {
-			if o.AWS, err = devAccount(c.Context()); err != nil {
-				return err
-			}
+		if err = a.devReach(c.Context(), &o, account); err != nil {
+			return err
 		}
 		o.Version, o.Entropy, o.Log, o.WebhookSecret = versionText(), rand.Reader, log, a.env("BELFRY_WEBHOOK_SECRET")
 		o.Ready = func(ctx context.Context, urls dev.URLs) error { return a.devReady(ctx, c, urls, files) }
@@ -141,6 +144,24 @@ func (a *app) devTraces(ctx context.Context, endpoint string, log *slog.Logger) 
 		return nil, err
 	}
 	return assemble.Traces(ctx, settings, assemble.Settings{Log: log}, "belfry-dev", versionText(), aws.Config{})
+}
+
+// devReach reads what targets may reach: the account, secrets, private addresses.
+func (a *app) devReach(ctx context.Context, o *dev.Options, account bool) (err error) {
+	told, err := assemble.ReadEnvironment(func(name string) (string, bool) {
+		if name != "BELFRY_SECRETS" && name != "BELFRY_WEBHOOK_ALLOW" {
+			return "", false
+		}
+		value := a.env(name)
+		return value, value != ""
+	})
+	if err != nil {
+		return err
+	}
+	if o.Secrets, o.WebhookAllow = told.Secrets, told.WebhookAllow; account {
+		o.AWS, err = devAccount(ctx)
+	}
+	return err
 }
 
 // devAccount is the account that the environment names, as the AWS command line

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/cmd/belfry/jobfile"
+	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 )
 
@@ -36,4 +37,29 @@ func TestTheExamplesRetriesCanBeWatched(t *testing.T) {
 		return
 	}
 	t.Errorf("%s has no webhook-to-this-machine", file)
+}
+
+// TestTheExamplesHaveAJobForEachKindOfTarget that a job file alone can show: a
+// handler needs a program.
+func TestTheExamplesHaveAJobForEachKindOfTarget(t *testing.T) {
+	t.Parallel()
+	shown := map[string]bool{}
+	for _, file := range []string{"../../examples/jobs.yaml", "../../examples/targets.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := jobfile.Parse(file, text, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range read.Jobs {
+			shown[e.Definition.Target.Kind()] = true
+		}
+	}
+	for _, kind := range job.TargetKinds {
+		if !shown[kind] && kind != "handler" {
+			t.Errorf("no example has a target %s", kind)
+		}
+	}
 }

@@ -29,7 +29,7 @@ import (
 )
 
 // Options of the process. Every field is required, but for Log, Version,
-// Pools, Types, AWS, Traces and WebhookSecret.
+// Pools, Types, AWS, Secrets, WebhookAllow, Traces and WebhookSecret.
 type Options struct {
 	Data      string // folder of everything that is kept; made when it is not there
 	Listen    string // host:port of the API; port 0 = a free one
@@ -49,6 +49,10 @@ type Options struct {
 	// AWS is the account that targets in AWS are called in; nil = none, and attempts
 	// of such jobs fail for good and say so.
 	AWS *aws.Config
+	// Secrets and WebhookAllow are what jobs may refer to and webhooks may call, beside
+	// this machine, as in a deployment; zero = nothing.
+	Secrets      []string
+	WebhookAllow job.Reach
 	// Traces takes the spans; nil = off. The process closes it.
 	Traces *otlp.Export
 	// Ready is called once, when API and workers serve, with the real
@@ -217,7 +221,9 @@ func (s *server) worker() (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: target.Loopback(), UserAgent: "Belfry/" + s.Version,
+	reach := target.Loopback()
+	reach.Networks, reach.Hosts = append(reach.Networks, s.WebhookAllow.Networks...), s.WebhookAllow.Hosts
+	err = target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: reach, Secrets: s.Secrets, UserAgent: "Belfry/" + s.Version,
 		AWS: s.AWS, WithoutAWS: withoutAWS, Installation: "dev"})
 	if err != nil {
 		if s.WebhookSecret != "" {

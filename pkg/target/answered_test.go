@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -150,6 +154,31 @@ func TestPB135ATaskThatWasNotStartedIsAFailureWithItsReason(t *testing.T) {
 				t.Errorf("%+v; want %s, %s", f, row.class, row.code)
 			}
 		})
+	}
+}
+
+// The span of a call is what the other side is told to hang its own spans below.
+func TestACallHasASpanThatTheTargetIsTold(t *testing.T) {
+	kept := tracetest.NewSpanRecorder()
+	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(kept)).Tracer("test")
+	ctx, above := tracer.Start(t.Context(), "above")
+	said := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := base64.StdEncoding.DecodeString(r.Header.Get("X-Amz-Client-Context"))
+		said = string(text)
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer server.Close()
+	config := aws.Config{Region: "eu-west-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "key", "")}
+	_ = newAccount(Options{AWS: &config, Clock: clock.System{}}).invoke(ctx, workertest.Attempt(facts(targets()["LAMBDA"], ""))) // it fails, as the span says
+	above.End()
+	if len(kept.Ended()) != 2 {
+		t.Fatalf("%d spans", len(kept.Ended()))
+	}
+	span := kept.Ended()[0]
+	if span.Name() != "belfry.aws" || span.Parent().SpanID() != above.SpanContext().SpanID() || span.Status().Code != codes.Error || !strings.Contains(said, `"traceparent":"00-`+span.SpanContext().TraceID().String()+"-"+span.SpanContext().SpanID().String()) ||
+		!strings.Contains(said, `"belfry_execution_id":"nightly~20260712T013000Z~v3"`) {
+		t.Errorf("span %s, %v; the function is told %s", span.Name(), span.Status(), said)
 	}
 }
 

@@ -37,6 +37,8 @@ const (
 	mostSecrets = 1000
 	// hidden stands in texts where a secret stood.
 	hidden = "[secret]"
+	// longestSecret is what headers take, in bytes.
+	longestSecret = 8 << 10
 	// shortestHidden is the shortest secret that can be told apart from other text.
 	shortestHidden = 4
 )
@@ -163,7 +165,9 @@ func member(whole string, ref job.SecretRef) (string, error) {
 			return "", fmt.Errorf("the secret %s has no text under the key %s", job.Shorten(ref.Name), job.Shorten(ref.Key))
 		}
 	}
-	text = strings.TrimRight(text, "\r\n")
+	if text = strings.TrimRight(text, "\r\n"); len(text) > longestSecret {
+		return "", fmt.Errorf("the secret %s has %d bytes; a header takes %d", job.Shorten(ref.Name), len(text), longestSecret)
+	}
 	if text == "" {
 		return "", fmt.Errorf("the secret %s holds no text", job.Shorten(ref.Name))
 	}
@@ -187,14 +191,27 @@ func (s secrets) hide(text []byte, cut bool) []byte {
 	if slices.ContainsFunc(s, func(secret string) bool { return len(secret) < shortestHidden }) {
 		return []byte("(not shown: the call carried a secret that is too short to be found in it)")
 	}
-	if cut {
-		text = text[:max(0, len(text)-len(forms[0]))]
-	}
 	whole := string(text)
 	for _, form := range forms {
 		whole = strings.ReplaceAll(whole, form, hidden)
 	}
+	if cut {
+		whole = whole[:len(whole)-begun(whole, forms)]
+	}
 	return []byte(whole)
+}
+
+// begun is how much at the end of a text may be the beginning of one of the forms.
+func begun(text string, forms []string) int {
+	most := 0
+	for _, form := range forms {
+		for n := min(len(form)-1, len(text)); n > most; n-- {
+			if strings.HasSuffix(text, form[:n]) {
+				most = n
+			}
+		}
+	}
+	return most
 }
 
 // forms are the secrets as they are, as JSON, in a URL and in base64, the longest

@@ -63,6 +63,7 @@ func TestOneMemberOfASecretIsTaken(t *testing.T) {
 		"a key that is no text":      {`{"token":7}`, "token", "", "no text under the key"},
 		"a key of what is no object": {"hunter2", "token", "", "no JSON object"},
 		"nothing":                    {"\n", "", "", "no text"},
+		"more than a header takes":   {strings.Repeat("x", longestSecret+1), "", "", "a header takes 8192"},
 		"two lines":                  {"hunter2\nX-Evil: 1", "", "", "control characters"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -124,6 +125,18 @@ func TestNoTextHoldsASecretHoweverItIsSetInto(t *testing.T) {
 			t.Fatalf("%q in %q", secret, got)
 		}
 	})
+}
+
+// An answer is read up to a bound, at which a secret may be cut in two.
+func TestTheBeginningOfASecretAtTheEndOfAnAnswerIsNotTold(t *testing.T) {
+	secret := strings.Repeat("0123456789", 800)
+	body := strings.Repeat(secret, 9)[:readMost]
+	if got := string((secrets{secret}).hide([]byte(body), true)); strings.Contains(got, "0123456789") || !strings.HasPrefix(got, hidden) {
+		t.Errorf("%d bytes are left, beginning with %.60s", len(got), got)
+	}
+	if got := string((secrets{"hunter2"}).hide([]byte("good: hunter2"), false)); got != "good: "+hidden {
+		t.Errorf("what is whole became %q", got)
+	}
 }
 
 // What was rotated is taken up by the next attempt: the refusal may be that of

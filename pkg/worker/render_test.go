@@ -45,8 +45,16 @@ func TestTemplatesAreFilledInForTheHandlerAndNotInWhatIsStored(t *testing.T) {
 
 func TestWhatCannotBeFilledInFailsForGood(t *testing.T) {
 	d := job.Definition{Schedule: job.Schedule{Cron: "30 0 * * *"}, Target: job.Target{Webhook: &job.Webhook{URL: "https://example.com/{{ nothing }}"}}}
-	_, err := (&Worker{}).rendered(templated(d, job.ScheduledKey(time.Date(2026, 7, 12, 0, 30, 0, 0, time.UTC))))
+	key := job.ScheduledKey(time.Date(2026, 7, 12, 0, 30, 0, 0, time.UTC))
+	_, err := (&Worker{}).rendered(templated(d, key))
 	if f := FailureOf(err); f == nil || f.Class != "permanent" || f.Code != CodeTemplateInvalid || !strings.Contains(f.Text, `"nothing"`) {
+		t.Errorf("%+v", f)
+	}
+	// What was stored before a rule was there is held against it all the same.
+	d.Payload = []byte(`{"v":"a\r\nX-Evil: 1"}`)
+	d.Target.Webhook = &job.Webhook{URL: "https://example.com/", Headers: map[string]string{"X-A": "{{ payload.v }}"}}
+	_, err = (&Worker{}).rendered(templated(d, key))
+	if f := FailureOf(err); f == nil || f.Class != "permanent" || f.Code != CodeTemplateInvalid || !strings.Contains(f.Text, "X-A") {
 		t.Errorf("%+v", f)
 	}
 }
