@@ -34,7 +34,7 @@ const mergePatch = "application/merge-patch+json"
 
 // maxPatches bounds how often a patch is applied anew because the job changed
 // under it.
-const maxPatches = 4
+const maxPatches = 8
 
 func (a *api) patchJob(ctx context.Context, in *patchInput) (*putOutput, error) {
 	ref, err := jobRef(ctx, in.Job)
@@ -65,8 +65,11 @@ func (a *api) patchJob(ctx context.Context, in *patchInput) (*putOutput, error) 
 			return nil, err
 		}
 		result, err := a.control.Put(ctx, request)
-		if asked == 0 && try < maxPatches && job.CodeOf(err) == job.CodeRevisionConflict {
-			continue
+		if asked == 0 && job.CodeOf(err) == job.CodeRevisionConflict {
+			if try < maxPatches {
+				continue
+			}
+			err = &job.Error{Code: job.CodeUnavailable, Field: "job", Value: ref.Job, Message: "the job was changed again and again meanwhile", Fix: "send the patch again"}
 		}
 		if err != nil {
 			return nil, err

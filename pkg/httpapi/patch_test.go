@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/belfry-scheduler/belfry/pkg/client"
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
@@ -144,5 +146,39 @@ func TestAPatchThatNamesPausedIsNotSilentlyNothing(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// restless is a store of jobs whose heads are of another revision at each read.
+type restless struct {
+	control.Jobs
+	reads *int
+}
+
+func (r restless) Head(ctx context.Context, ref job.Ref) (*job.Head, error) {
+	head, err := r.Jobs.Head(ctx, ref)
+	if head != nil {
+		*r.reads++
+		head.Revision += *r.reads
+	}
+	return head, err
+}
+
+func (r restless) Revision(ctx context.Context, ref job.Ref, _ int) (*job.Revision, error) {
+	return r.Jobs.Revision(ctx, ref, 1)
+}
+
+// Who names no revision is not told of a conflict with one: the patch may be sent
+// again as it is.
+func TestAPatchThatOthersAlwaysOvertakeMayBeSentAgain(t *testing.T) {
+	w := newWorld(t).with(t, "nightly", patchedJob)
+	reads := 0
+	w.service.Jobs = restless{w.service.Jobs, &reads}
+	answer := w.ask("PATCH", "/v1/jobs/nightly", `{"timeout":"2m"}`)
+	if p := problemOf(t, answer); p.Code != job.CodeUnavailable || answer.Header().Get("Retry-After") == "" || reads < maxPatches {
+		t.Errorf("after %d reads: %+v", reads, p)
+	}
+	if p := problemOf(t, w.ask("PATCH", "/v1/jobs/nightly", `{"timeout":"2m"}`, `If-Match: "1"`)); p.Code != job.CodeRevisionConflict {
+		t.Errorf("got %+v", p)
 	}
 }
