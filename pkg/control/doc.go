@@ -14,7 +14,9 @@
 // | the ranged record      | record and gap                  | the next scan, with the same record |
 // | some withdrawals       | the rest is SCHEDULED           | the claim rule refuses them     |
 // | the put of a manual run| an execution with a wake-up     | the wake scan sends it          |
+// | the put of a replay    | it, linked, audited, a wake-up  | the wake scan sends it          |
+// | a retry now, a verdict | RETRY_WAIT with a wake-up       | the wake scan sends it          |
 //
 // The package never imports another plane, storage or AWS: it declares what it
-// needs (Jobs, Executions, Materialiser, Sender) and is handed it.
+// needs (Jobs, Executions, DeadLetters, Materialiser, Sender) and is handed it.
 package control

@@ -20,8 +20,8 @@
 //
 // DELETE is idempotent: deleting a job that is already deleted answers 204
 // again and repeats the clean-up; only a name that never was a job is 404.
-// POST …/run makes a new execution each time, unless an Idempotency-Key tells that
-// it was asked for before. All other verbs may be repeated.
+// POST …/run and …/replay make a new execution each time, unless an Idempotency-Key
+// tells that it was asked for before. All other verbs may be repeated.
 //
 // The package holds no rule of its own about jobs or executions: whatever it
 // would need to know is a verb of the control plane. It never reads a clock or

@@ -22,6 +22,6 @@
 // | executions | tenant/job | 20260712T013000Z#s#C          | how far it has come, as its handler saved it |
 // | control    | TICK#…     | -                             | who fanned a minute out |
 // | control    | LAYOUT     | -                             | the live shard layouts |
-// | control    | AUDIT#…    | time#epoch                    | who changed a job |
-// | control    | REC#…, DEAD#… | time#…                     | lists for people, written by the stream consumer |
+// | control    | AUDIT#…    | time#epoch#…                  | who changed a job, or did something about an execution |
+// | control    | REC#…, DEAD#…, REVIEW#… | time#…           | lists for people, written by the stream consumer |
 package store
