@@ -43,7 +43,7 @@ type PutResult struct {
 // Warning says what a schedule probably does not mean.
 type Warning struct {
 	Code    string `json:"code" doc:"Stable name" example:"UNEVEN_STEP"`
-	Field   string `json:"field" doc:"Of the schedule, or of the expression"`
+	Field   string `json:"field" doc:"Of the schedule, of the expression, or of the job"`
 	Message string `json:"message" doc:"What will happen"`
 	Fix     string `json:"fix" doc:"What to write if that is not meant"`
 }

@@ -114,7 +114,7 @@ func (a *api) putJob(ctx context.Context, in *putInput) (*putOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: a.showPut(ctx, result, request.Definition.Schedule, in.DryRun)}
+	out := &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: a.showPut(ctx, result, request.Definition, in.DryRun)}
 	if result.Action == control.Created && !in.DryRun {
 		out.Status = http.StatusCreated
 	}

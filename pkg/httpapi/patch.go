@@ -74,7 +74,7 @@ func (a *api) patchJob(ctx context.Context, in *patchInput) (*putOutput, error) 
 		if err != nil {
 			return nil, err
 		}
-		return &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: a.showPut(ctx, result, request.Definition.Schedule, in.DryRun)}, nil
+		return &putOutput{Status: http.StatusOK, ETag: etag(result.Head.Revision), Body: a.showPut(ctx, result, request.Definition, in.DryRun)}, nil
 	}
 }
 

@@ -38,13 +38,23 @@ func (a *api) showJob(ctx context.Context, h *job.Head) client.Job {
 	}
 }
 
-func (a *api) showPut(ctx context.Context, r control.PutResult, written job.Schedule, dryRun bool) client.PutResult {
+func (a *api) showPut(ctx context.Context, r control.PutResult, written job.Definition, dryRun bool) client.PutResult {
 	next := client.At(r.Next)
 	if r.Action == control.Unchanged {
 		next = a.showJob(ctx, r.Head).NextFireAt
 	}
 	return client.PutResult{Action: string(r.Action), DryRun: dryRun, Job: r.Head.Job, State: r.Head.StateAt(a.control.Clock.Now()), Revision: r.Head.Revision, NextFireAt: next,
-		SwitchAt: client.At(r.Head.SwitchAt), TakenBackAt: client.At(r.TakenBack), Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish), Warnings: showWarnings(written)}
+		SwitchAt: client.At(r.Head.SwitchAt), TakenBackAt: client.At(r.TakenBack), Appear: showTimes(r.Appear), Vanish: showTimes(r.Vanish), Warnings: append(showWarnings(written.Schedule), bracesStay(written)...)}
+}
+
+// bracesStay warns of templates that the job does not ask to be filled in.
+func bracesStay(written job.Definition) []client.Warning {
+	field, what := written.BracesStay()
+	if field == "" {
+		return nil
+	}
+	message, fix := job.BracesMessage(field, what)
+	return []client.Warning{{Code: job.CodeBracesStay, Field: field, Message: message, Fix: fix}}
 }
 
 func showWarnings(written job.Schedule) []client.Warning {

@@ -39,6 +39,20 @@ func TestWhatAScheduleProbablyDoesNotMeanIsToldAndNotRefused(t *testing.T) {
 	}
 }
 
+func TestTemplatesThatAJobDoesNotAskForAreToldOf(t *testing.T) {
+	w := newWorld(t)
+	const braces = `{"schedule":{"every":"1h"},"target":{"log":{"message":"{{ job }}"}}`
+	for body, want := range map[string]string{braces + `}`: job.CodeBracesStay, braces + `,"template":true}`: "", braces + `,"template":false,"payload":"{{ attempt }}"}`: job.CodeBracesStay} {
+		got := decode[client.PutResult](t, w.ask("PUT", "/v1/jobs/braces?dry_run=true", body))
+		if codes(got.Warnings) != want || want != "" && (got.Warnings[0].Field == "" || !strings.Contains(got.Warnings[0].Fix, "template: true")) {
+			t.Errorf("%s: %+v", body, got.Warnings)
+		}
+	}
+	if p := problemOf(t, w.ask("PUT", "/v1/jobs/braces", `{"schedule":{"every":"1h"},"target":{"log":{"message":"{{ jub }}"}},"template":true}`)); p.Code != job.CodeInvalid || p.Field != "target.log.message" || p.Value != "jub" {
+		t.Errorf("an unknown name: %+v", p)
+	}
+}
+
 func TestJobsOfEveryDialectAreMade(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct{ schedule, next string }{

@@ -36,7 +36,8 @@ func (d Definition) Rendered(f template.Facts) (Definition, error) {
 // definitions stay as they are written.
 type filling struct {
 	facts template.Facts
-	err   error // the first one
+	err   error                    // the first one
+	look  func(field, text string) // only looks at the texts that could be filled in; nil = it fills in
 }
 
 // target gives a copy: what was stored is shared by all attempts.
@@ -96,6 +97,10 @@ func (f *filling) values(field string, all map[string]string, fill func(field, t
 func (f *filling) text(field, text string) string { return f.escaped(field, text, nil) }
 
 func (f *filling) escaped(field, text string, escape func(string) string) string {
+	if f.look != nil {
+		f.look(field, text)
+		return text
+	}
 	if f.err != nil || !template.Has(text) {
 		return text
 	}
@@ -127,7 +132,7 @@ var beyondHost = regexp.MustCompile(`^https?://[^/?#{}]+[/?#]`)
 
 // url fills values in so that each stays within its part of the path or the query.
 func (f *filling) url(field, text string) string {
-	if template.Has(text) && !beyondHost.MatchString(text) && f.err == nil {
+	if f.look == nil && template.Has(text) && !beyondHost.MatchString(text) && f.err == nil {
 		f.err = invalid(field, text, "templates behind the host", "scheme, host and port of a URL cannot be filled in", "write them out, up to the / behind the host")
 	}
 	return f.escaped(field, text, escapeURL)

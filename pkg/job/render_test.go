@@ -110,3 +110,27 @@ func TestEveryTextOfATargetThatMayIsFilledIn(t *testing.T) {
 		t.Errorf("%v is no refusal", err)
 	}
 }
+
+func TestBracesThatLookLikeTemplatesAreToldOf(t *testing.T) {
+	for sentence, row := range map[string]struct {
+		change func(d *job.Definition)
+		field  string
+	}{
+		"in the payload":              {func(d *job.Definition) { d.Payload = []byte(`{"a":["{{ scheduled_time | date '%F' }}"]}`) }, "payload"},
+		"in the URL":                  {to("https://example.com/{{job}}"), urlField},
+		"in a header":                 {header("X-A", "{{ attempt }}"), "target.webhook.headers.X-A"},
+		"in a command":                {toECS(func(e *job.ECSTarget) { e.Containers[0].Command = []string{"{{ payload.x }}"} }), "target.ecs.containers[0].command[0]"},
+		"braces of another language":  {func(d *job.Definition) { d.Payload = []byte(`{"a":"{{ name }} {{jobs}} ${{ env.X }}"}`) }, ""},
+		"a job that says template":    {templated(to("https://example.com/{{job}}")), ""},
+		"a job without braces at all": {func(*job.Definition) {}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			d := valid()
+			row.change(&d)
+			field, what := d.BracesStay()
+			if field != row.field || (what == "") != (field == "") {
+				t.Errorf("%q, %q; want %q", field, what, row.field)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -93,8 +94,11 @@ func regionOfQueue(address string) string {
 		return ""
 	}
 	parts := strings.Split(u.Hostname(), ".")
-	if len(parts) > 3 && parts[0] == "sqs" && parts[2] == "amazonaws" {
+	if len(parts) > 3 && parts[0] == "sqs" && parts[2] == "amazonaws" && regionForm.MatchString(parts[1]) {
 		return parts[1]
 	}
 	return ""
 }
+
+// regionForm keeps what is no region out of the host that the SDK makes of it.
+var regionForm = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}$`)

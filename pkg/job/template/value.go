@@ -79,13 +79,16 @@ func find(called string) (name, bool) {
 	return known[at], true
 }
 
-func names() string {
+// Names are all that a template can ask for.
+func Names() []string {
 	all := make([]string, len(known))
 	for i, k := range known {
 		all[i] = k.name
 	}
-	return strings.Join(all, ", ")
+	return all
 }
+
+func names() string { return strings.Join(Names(), ", ") }
 
 // nearest is what to do about a name that is not known.
 func nearest(called string) string {
