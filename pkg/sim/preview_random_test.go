@@ -143,3 +143,83 @@ func within(list []time.Time, from, upto time.Time) (found []time.Time) {
 	}
 	return found
 }
+
+// Verb after verb, and nobody scans in between: each time that the preview of then
+// said has an execution or is on record as missed, once, and there is none beside.
+func TestWhateverVerbsCameNoTimeThatWasSaidVanishesInAnOutage(t *testing.T) {
+	seeds := 60
+	if testing.Short() {
+		seeds = 8
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			draw := rand.New(rand.NewPCG(uint64(seed), 11))
+			policies := []job.MisfirePolicy{job.MisfireSkip, job.MisfireFireOnce, job.MisfireFireAll, job.MisfireCoalesce}
+			policy := &job.Misfire{Policy: policies[draw.IntN(len(policies))], Max: 1 + draw.IntN(20)}
+			first := drawn(draw)
+			first.Misfire = policy
+			onStage(t, first, func(s *stage) {
+				said := map[int64]bool{}
+				history := fmt.Sprintf("%+v\n", *policy)
+				for range 10 {
+					asked := time.Now()
+					upto := asked.Add(time.Duration(draw.IntN(25*60)) * time.Second)
+					for _, at := range within(s.fires(), asked, upto) {
+						said[at.Unix()] = true
+					}
+					time.Sleep(time.Until(upto))
+					if draw.IntN(2) == 0 {
+						s.scan(s.planes().Trigger)
+					}
+					history += s.anyVerbUnder(draw, policy) + "\n"
+				}
+				_, _ = s.planes().Control.Resume(s.Context(), s.ref, "test", job.ResumeFromNow) // a gap is closed, whatever it answers
+				s.scan(s.planes().Trigger)
+				s.scan(s.planes().Trigger)
+				s.accounted(said, time.Now(), history)
+			})
+		})
+	}
+}
+
+// anyVerbUnder is anyVerb with definitions of one misfire policy.
+func (s *stage) anyVerbUnder(draw *rand.Rand, policy *job.Misfire) string {
+	s.Helper()
+	if draw.IntN(3) > 0 {
+		return s.anyVerb(draw)
+	}
+	d := drawn(draw)
+	d.Misfire = policy
+	_, err := s.edit(d)
+	return fmt.Sprintf("%s edit to %+v: %v", time.Now().UTC().Format(time.TimeOnly), d.Schedule, err)
+}
+
+// accounted holds what is stored of the times up to now against what was said.
+func (s *stage) accounted(said map[int64]bool, now time.Time, history string) {
+	s.Helper()
+	stored, err := s.w.Stored(s.Context(), s.ref)
+	s.must(err)
+	var ranges []job.Range
+	there := map[int64]bool{}
+	for _, e := range stored {
+		switch at := e.ScheduledAt.Unix(); {
+		case e.Range != nil:
+			ranges = append(ranges, *e.Range)
+		case e.ScheduledAt.After(now):
+		case !said[at]:
+			if e.Status != job.Withdrawn {
+				s.Errorf("after\n%snobody said %s, which is %s", history, e.ScheduledAt, e.Status)
+			}
+		default:
+			there[at] = true
+		}
+	}
+	for at := range said {
+		when := time.Unix(at, 0)
+		inside := slices.ContainsFunc(ranges, func(r job.Range) bool { return !when.Before(r.From) && !when.After(r.To) })
+		if !there[at] && !inside {
+			s.Errorf("after\n%s%s has vanished", history, when.UTC())
+		}
+	}
+}
