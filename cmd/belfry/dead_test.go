@@ -1,12 +1,16 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/client"
 	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/httpapi"
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -124,4 +128,58 @@ func TestARunOfReplaysTellsWhatWasRefusedAndGoesOnByName(t *testing.T) {
 	}
 	golden(t, "dead going on with a run", belfry(t, server.URL, "", "replay", "--all", "--run", run, "--rate", "100/s"))
 	golden(t, "dead going on with all of a run", belfry(t, server.URL, "", "replay", "--all", "--again", "--run", run, "--rate", "100/s", "--json"))
+}
+
+// A run keeps to its rate, page by page; where the service stops answering, the command
+// says how to go on.
+func TestARunOfReplaysIsPacedAndSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	const page = `{"run":"01KXB35NG0RE2M4Q0T5N6V8XYZ","dry_run":%v,"items":[{"execution":"a~1","replay":"a~2","made":true,"refused":null},{"execution":"a~3","replay":"a~4","made":true,"refused":null}],"next_cursor":%s}`
+	for says, row := range map[string]struct {
+		failing int // the page that is refused, from 1; 0 = none
+		code    int
+		out     string
+	}{
+		"all pages come":          {0, exitOK, "run ULID: 6 of 2 replayed\n"},
+		"the second one does not": {2, exitFailed, ""},
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			var asked []client.ReplaysQuestion
+			var when []time.Time
+			api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if r.URL.Query().Get("dry_run") == "true" {
+					fmt.Fprintf(w, page, true, "null")
+					return
+				}
+				var q client.ReplaysQuestion
+				_ = json.NewDecoder(r.Body).Decode(&q)
+				asked, when = append(asked, q), append(when, time.Now())
+				if len(asked) == row.failing {
+					w.WriteHeader(http.StatusInternalServerError)
+					fmt.Fprint(w, `{"status":500,"code":"INTERNAL","detail":"it failed"}`)
+					return
+				}
+				next := `"more"`
+				if len(asked) == 3 {
+					next = "null"
+				}
+				fmt.Fprintf(w, page, false, next)
+			}))
+			defer api.Close()
+			got := belfry(t, api.URL, "", "replay", "--code", "X", "--rate", "20/s")
+			if got.code != row.code || steady(got.out) != row.out || (row.failing != 0) != strings.Contains(got.err, "repeat the command with --run 01KXB35NG0RE2M4Q0T5N6V8XYZ\n") {
+				t.Errorf("exit code %d, %q, %q", got.code, got.out, got.err)
+			}
+			for i, q := range asked {
+				if q.Run != "01KXB35NG0RE2M4Q0T5N6V8XYZ" || q.Limit != 20 || (q.Cursor == "more") != (i > 0) {
+					t.Errorf("page %d is asked for as %+v", i, q)
+				}
+				if i > 0 && when[i].Sub(when[i-1]) < 100*time.Millisecond {
+					t.Errorf("page %d comes %s after the one before, two replays at 20/s", i, when[i].Sub(when[i-1]))
+				}
+			}
+		})
+	}
 }

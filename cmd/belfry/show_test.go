@@ -47,16 +47,18 @@ func TestAListOfExecutionsTellsWhatAPersonWantsToKnow(t *testing.T) {
 		{ID: "a~x-4~v1", Status: job.Missed, ScheduledAt: at(-2 * time.Hour), Range: &client.Range{Count: 61}, ReasonText: client.Text(lifecycle.Sentence(lifecycle.JobPaused))},
 		{ID: "a~6~v1", Status: job.RetryWait, ScheduledAt: at(-time.Minute), StartedAt: at(-time.Minute), AvailableAt: at(90 * time.Second), Attempt: 2, ReasonText: "the handler returned an error", ErrorCode: "HTTP_500"},
 		{ID: "a~5~v1", Status: job.Running, ScheduledAt: at(-time.Second), StartedAt: at(-time.Second), Attempt: 1, Cancel: &client.Cancel{By: "ada"}},
+		{ID: "a~7~v1", Status: job.Running, ScheduledAt: at(-time.Second), StartedAt: at(-time.Second), Attempt: 1, Cancel: &client.Cancel{By: "ada", Declined: true}},
 	}, NextCursor: "more"}
 	a, out := screen(false)
 	a.showExecutions(page)
-	want := `ID        STATUS               SCHEDULED                            STARTED  TOOK    ATTEMPT  WHY
-a~1~v1    SUCCEEDED            2026-07-12 11:59:50 UTC (10 s ago)   +100 ms  1 s     1        -
-a~2~v1    DEAD                 2026-07-12 11:00:00 UTC (1 h ago)    +0 ms    30 min  5        every allowed attempt failed (HTTP_503)
-a~3~v1    RETRY_WAIT (ready)   2026-07-12 11:59:00 UTC (1 min ago)  +1 s     -       1        the handler returned [2J an error
-a~x-4~v1  MISSED ×61           2026-07-12 10:00:00 UTC (2 h ago)    -        -       0        the job was paused
-a~6~v1    RETRY_WAIT           2026-07-12 11:59:00 UTC (1 min ago)  +0 ms    -       2        the handler returned an error (HTTP_500), again in 1 min 29 s
-a~5~v1    RUNNING (canceling)  2026-07-12 11:59:59 UTC (1 s ago)    +0 ms    -       1        -
+	want := `ID        STATUS                     SCHEDULED                            STARTED  TOOK    ATTEMPT  WHY
+a~1~v1    SUCCEEDED                  2026-07-12 11:59:50 UTC (10 s ago)   +100 ms  1 s     1        -
+a~2~v1    DEAD                       2026-07-12 11:00:00 UTC (1 h ago)    +0 ms    30 min  5        every allowed attempt failed (HTTP_503)
+a~3~v1    RETRY_WAIT (ready)         2026-07-12 11:59:00 UTC (1 min ago)  +1 s     -       1        the handler returned [2J an error
+a~x-4~v1  MISSED ×61                 2026-07-12 10:00:00 UTC (2 h ago)    -        -       0        the job was paused
+a~6~v1    RETRY_WAIT                 2026-07-12 11:59:00 UTC (1 min ago)  +0 ms    -       2        the handler returned an error (HTTP_500), again in 1 min 29 s
+a~5~v1    RUNNING (canceling)        2026-07-12 11:59:59 UTC (1 s ago)    +0 ms    -       1        -
+a~7~v1    RUNNING (cancel declined)  2026-07-12 11:59:59 UTC (1 s ago)    +0 ms    -       1        -
 there is more: repeat the command with --all, or with --cursor more
 `
 	if got := out.String(); got != want {
