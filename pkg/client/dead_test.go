@@ -21,14 +21,26 @@ func TestVerbsOnWhatFailed(t *testing.T) {
 			return err
 		}, "GET /v1/dead?code=X&code=Y&cursor=c&job=a&limit=7&open=true&since=s&status=DEAD&status=FAILED&type=t&until=u", true},
 		"a bare list": {func(ctx context.Context, c *Client) error { _, err := c.Dead(ctx, DeadQuery{}); return err }, "GET /v1/dead", true},
-		"a close":     {func(ctx context.Context, c *Client) error { _, err := c.ResolveDead(ctx, "a~1~v1", verdict); return err }, "POST /v1/dead/a~1~v1/resolve", true},
-		"a verdict": {func(ctx context.Context, c *Client) error { _, err := c.ReviewExecution(ctx, "a~1~v1", verdict); return err },
+		"a close": {func(ctx context.Context, c *Client) error {
+			_, err := c.ResolveDead(ctx, "a~1~v1", verdict)
+			return err
+		}, "POST /v1/dead/a~1~v1/resolve", true},
+		"a verdict": {func(ctx context.Context, c *Client) error {
+			_, err := c.ReviewExecution(ctx, "a~1~v1", verdict)
+			return err
+		},
 			"POST /v1/executions/a~1~v1/resolve", true},
 		"a retry now": {func(ctx context.Context, c *Client) error { _, err := c.RetryExecution(ctx, "a~1~v1"); return err }, "POST /v1/executions/a~1~v1/retry", true},
 		"a replay":    {func(ctx context.Context, c *Client) error { _, err := c.ReplayExecution(ctx, "a~1~v1", ""); return err }, "POST /v1/executions/a~1~v1/replay", false},
-		"a replay with a key": {func(ctx context.Context, c *Client) error { _, err := c.ReplayExecution(ctx, "a~1~v1", "k"); return err },
+		"a replay with a key": {func(ctx context.Context, c *Client) error {
+			_, err := c.ReplayExecution(ctx, "a~1~v1", "k")
+			return err
+		},
 			"POST /v1/executions/a~1~v1/replay", true},
-		"replays without a name": {func(ctx context.Context, c *Client) error { _, err := c.Replays(ctx, ReplaysQuestion{All: true}); return err }, "POST /v1/replays", false},
+		"replays without a name": {func(ctx context.Context, c *Client) error {
+			_, err := c.Replays(ctx, ReplaysQuestion{All: true})
+			return err
+		}, "POST /v1/replays", false},
 		"replays of a run": {func(ctx context.Context, c *Client) error {
 			_, err := c.Replays(ctx, ReplaysQuestion{All: true, Run: "01JZXW7GB0RE2M4Q0T5N6V8XYZ"})
 			return err
