@@ -38,9 +38,12 @@ func (s *Service) Replay(ctx context.Context, r ReplayRequest) (*job.Execution, 
 		}
 		run = serial
 	}
-	e, _, err := s.replay(ctx, r.Ref, r.Key, run, r.Actor)
+	e, _, err := s.replay(ctx, r.Ref, r.Key, run, r.Actor, false)
 	return e, err
 }
+
+// errDealtWith says that a dead letter is no longer open.
+var errDealtWith = errors.New("it has been replayed or closed meanwhile")
 
 func (s *Service) serial() (string, error) {
 	serial, err := ulid.New(ulid.Timestamp(s.Clock.Now()), s.Entropy)
@@ -48,8 +51,9 @@ func (s *Service) serial() (string, error) {
 }
 
 // replay makes the replay that a run makes of an execution, and sends it. One that
-// the run has made before is returned as it is; false tells so.
-func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, actor string) (*job.Execution, bool, error) {
+// the run has made before is returned as it is; false tells so. With open, one that
+// somebody else has dealt with meanwhile is errDealtWith.
+func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, actor string, open bool) (*job.Execution, bool, error) {
 	for try := 0; ; try++ {
 		of, err := s.Executions.Execution(ctx, ref, key)
 		if err != nil {
@@ -67,6 +71,9 @@ func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, act
 		}
 		if err := replayable(of); err != nil {
 			return nil, false, err
+		}
+		if open && !lifecycle.AwaitsPerson(of) {
+			return nil, false, errDealtWith
 		}
 		e, err := s.replayOf(ctx, of, replayKey, actor)
 		if err != nil {

@@ -3,6 +3,7 @@ package control_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -218,6 +219,42 @@ func TestARunThatIsCutShortReplaysNothingTwice(t *testing.T) {
 		})
 		if t.Failed() {
 			r.Fatal("see above")
+		}
+	})
+}
+
+// Two people who replay the same letters at the same time replay each once.
+func TestTwoRunsAtOnceReplayEachLetterOnce(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.put(daily())
+		for range 20 {
+			d.brought(job.Dead, "X")
+		}
+		time.Sleep(time.Second)
+		var made [3]int
+		var all sync.WaitGroup
+		for i := range made {
+			all.Go(func() {
+				result, err := d.Replays(d.Context(), control.ReplaysRequest{Tenant: d.ref.Tenant, All: true, Limit: 100, Actor: "bob"})
+				for _, one := range result.Results {
+					if one.Refused != nil || !one.Made {
+						t.Errorf("run %d: %+v", i, one)
+					}
+					made[i]++
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for _, e := range d.stored() {
+			if e.Kind == job.KindManual && len(e.ReplayedBy) != 1 {
+				t.Errorf("%s is replayed by %v", e.ID(), e.ReplayedBy)
+			}
+		}
+		if made[0]+made[1]+made[2] != 20 {
+			t.Errorf("they made %v of 20", made)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -66,7 +67,10 @@ func (s *Service) Replays(ctx context.Context, r ReplaysRequest) (ReplaysResult,
 		e := letter.Execution
 		one := ReplayResult{Of: e}
 		if !r.DryRun {
-			one.Replay, one.Made, one.Refused = s.replay(ctx, e.Ref, e.Key, r.Run, r.Actor)
+			one.Replay, one.Made, one.Refused = s.replay(ctx, e.Ref, e.Key, r.Run, r.Actor, !r.Again)
+		}
+		if errors.Is(one.Refused, errDealtWith) {
+			continue
 		}
 		if one.Refused != nil && job.CodeOf(one.Refused).Class() != job.ClassConflict && job.CodeOf(one.Refused).Class() != job.ClassMissing {
 			return ReplaysResult{}, one.Refused // not about this one: the page can be repeated
