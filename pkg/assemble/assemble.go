@@ -120,7 +120,7 @@ func (b *Belfry) log() *slog.Logger {
 // Execute makes the execution plane of one worker, which runs work.
 func (b *Belfry) Execute(work execute.Work) *execute.Service {
 	s := b.Settings
-	return &execute.Service{Definitions: b.Store, Executions: b.Store, Checkpoints: b.Store, Objects: b.Objects, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
+	return &execute.Service{Definitions: b.Store, Executions: b.Store, Checkpoints: b.Store, Objects: b.Objects, Families: b.Store, Makers: b.Store, Sender: b.Dispatch, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
 		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Off: s.off(), Log: s.Log, Tracer: s.Tracer}
 }
 

@@ -31,14 +31,20 @@ func (s *Service) Redrive(ctx context.Context, m lifecycle.Message) Disposal {
 			if err := p.readRevision(ctx, item.Revision); err != nil {
 				return failed(ctx, err)
 			}
+			if err := p.adapt(ctx, item); err != nil {
+				return failed(ctx, err)
+			}
+			facts.Item = p.called(item)
 			facts.Retry = p.revision.Definition.Retry
 		}
 		decision := lifecycle.DecideDeadLetter(facts)
 		switch decision.Act {
 		case lifecycle.Delete:
-			return Disposal{Delete: true}
+			return p.over(ctx, item)
 		case lifecycle.Close:
-			err = s.Executions.Close(ctx, item, decision.Transition)
+			if err = s.Executions.Close(ctx, item, decision.Transition); err == nil {
+				return p.over(ctx, became(item, decision.Transition.To()))
+			}
 		case lifecycle.Rewake, lifecycle.Hide, lifecycle.Own, lifecycle.Claim, lifecycle.Isolate:
 			err = s.Executions.Rewake(ctx, item, s.Clock.Now().Add(redriveAfter), true)
 		}

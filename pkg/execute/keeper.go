@@ -33,6 +33,7 @@ type keeper struct {
 	mu       sync.Mutex
 	held     *job.Execution
 	released bool
+	fans     bool
 }
 
 func newKeeper(p *passage, item *job.Execution, sentAt time.Time) *keeper {
@@ -51,6 +52,21 @@ func (k *keeper) adopt(next *job.Execution) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held = next
+	if k.fans && !next.FannedOut {
+		marked := *next
+		marked.FannedOut = true
+		k.held = &marked
+	}
+}
+
+// mark notes that the attempt has begun to make children, which was written beside
+// the heartbeats.
+func (k *keeper) mark() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	marked := *k.held
+	marked.FannedOut = true
+	k.held, k.fans = &marked, true
 }
 
 func (k *keeper) isReleased() bool {

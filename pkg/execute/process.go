@@ -32,6 +32,7 @@ type passage struct {
 	nonce    string
 	head     *job.Head
 	revision *job.Revision
+	family   *job.FanOut   // of a child, or of what runs after children
 	span     *observe.Span // of the attempt
 }
 
@@ -78,7 +79,7 @@ func (p *passage) process(ctx context.Context) Disposal {
 			slog.String("act", string(decision.Act)), slog.String("why", decision.Why))
 		switch decision.Act {
 		case lifecycle.Delete:
-			return Disposal{Delete: true}
+			return p.over(ctx, item)
 		case lifecycle.Own:
 			return p.run(ctx, item, sentAt)
 		case lifecycle.Isolate:
@@ -96,7 +97,7 @@ func (p *passage) process(ctx context.Context) Disposal {
 		case lifecycle.Close:
 			err := p.Executions.Close(ctx, item, decision.Transition)
 			if err == nil {
-				return Disposal{Delete: true}
+				return p.over(ctx, became(item, decision.Transition.To()))
 			}
 			if !errors.Is(err, job.ErrLost) {
 				return failed(ctx, err)
@@ -110,6 +111,22 @@ func (p *passage) process(ctx context.Context) Disposal {
 		}
 	}
 	return Disposal{Hide: unsure}
+}
+
+// over is the end of a message whose execution has ended: it may be deleted once
+// everything is done that the end asks for.
+func (p *passage) over(ctx context.Context, item *job.Execution) Disposal {
+	if err := p.follow(ctx, item); err != nil {
+		return failed(ctx, err)
+	}
+	return Disposal{Delete: true}
+}
+
+// became is the execution under its new status.
+func became(e *job.Execution, to job.Status) *job.Execution {
+	ended := *e
+	ended.Status = to
+	return &ended
 }
 
 // dueAt is when the execution is due as far as its message tells: a job with jitter
@@ -214,6 +231,10 @@ func (p *passage) facts(ctx context.Context, item *job.Execution) (lifecycle.Fac
 	if err := p.readRevision(ctx, item.Revision); err != nil {
 		return f, err
 	}
+	if err := p.adapt(ctx, item); err != nil {
+		return f, err
+	}
+	f.Item = p.called(item)
 	f.Retry, f.Start = p.revision.Definition.Retry, p.revision.Definition.StartDeadline
 	if item.Status != job.Scheduled || !item.Fenced() {
 		return f, nil

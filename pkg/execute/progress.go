@@ -131,7 +131,7 @@ func (g *Progress) Load(ctx context.Context) (content []byte, found bool, err er
 	if c.Object == "" {
 		return c.Content, true, nil
 	}
-	content, err = g.fetch(bounded, c)
+	content, err = fetch(bounded, g.keeper.p.Objects, c)
 	return content, err == nil, g.told(bounded, err)
 }
 
@@ -159,8 +159,8 @@ func (g *Progress) last(ctx context.Context) (*job.Checkpoint, error) {
 	return nil, nil
 }
 
-func (g *Progress) fetch(ctx context.Context, c *job.Checkpoint) ([]byte, error) {
-	objects := g.keeper.p.Objects
+// fetch reads a checkpoint that lies in the bucket.
+func fetch(ctx context.Context, objects Objects, c *job.Checkpoint) ([]byte, error) {
 	if objects == nil {
 		return nil, &job.Error{Code: job.CodeNotSupported, Field: "checkpoint", Value: job.Shorten(c.Object), Message: "the checkpoint lies in a bucket that this worker was not given",
 			Fix: "give it the bucket"}

@@ -57,17 +57,29 @@ func (p *passage) attempt(ctx context.Context, item *job.Execution, sentAt time.
 	defer k.stop()
 
 	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Calendars: p.revision.Calendars, Deadline: deadline, Canceled: k.canceled}
-	attempt.Progress = newProgress(k, item)
-	failure := p.handle(workCtx, attempt)
+	attempt.Progress, attempt.Family = newProgress(k, item), &Family{p: p, item: item}
+	failure := p.tooMany(item)
+	if failure == nil {
+		failure = p.handle(workCtx, attempt)
+	}
 	attempt.Progress.close()
 	if errors.Is(context.Cause(workCtx), ErrLeaseLost) {
 		return p.unkept(k, ErrLeaseLost)
+	}
+	if failure == nil && !attempt.FoundDone {
+		var err error
+		if failure, err = p.unfinished(workCtx, attempt.Family); err != nil {
+			failure = &lifecycle.Failure{Class: lifecycle.Transient, Code: CodeFanOutIncomplete, Text: err.Error()}
+		}
 	}
 	failure = explain(workCtx, ctx, failure)
 	if failure != nil {
 		p.span.Failed(string(failure.Class), failure.Code)
 	}
 	ctx, span := p.span.Begin(context.WithoutCancel(ctx), observe.SettleSpan, p.Clock.Now())
+	if attempt.Family.begun {
+		k.mark()
+	}
 	disposal := p.settle(ctx, k, failure, attempt.FoundDone && failure == nil)
 	if disposal.Err != nil {
 		span.Failed("unsettled", string(job.CodeOf(disposal.Err)))
@@ -171,6 +183,9 @@ func (p *passage) settle(ctx context.Context, k *keeper, failure *lifecycle.Fail
 		switch {
 		case err == nil:
 			p.span.Became(t.To())
+			if err := p.follow(ctx, became(held, t.To())); err != nil {
+				return Disposal{Hide: unsure, Err: err}
+			}
 			return Disposal{Delete: t.Ends() || t.To() == job.NeedsReview || !wakeAt.IsZero(), Hide: max(t.AvailableAt().Sub(now), 0)}
 		case canceled != nil:
 			held, t = canceled, p.outcome(canceled, failure, found)

@@ -101,6 +101,8 @@ type Attempt struct {
 	FoundDone bool
 	// Progress saves and loads how far the execution has come; nil outside a worker.
 	Progress *Progress
+	// Family makes children, and tells how they ended; nil outside a worker.
+	Family *Family
 }
 
 // Work runs one attempt. Nil is success. The context ends at the deadline,
@@ -123,6 +125,9 @@ type Service struct {
 	Epsilon     time.Duration  // bound of the clocks' difference; zero = 500 ms
 	Checkpoints Checkpoints    // nil: none can be saved
 	Objects     Objects        // nil: only those of at most job.InlineCheckpoint bytes can
+	Families    Families       // nil: executions have no children
+	Makers      Makers         // nil: and none can be made
+	Sender      Sender         // for children; nil as those two
 	// Off is by how much this process's clock is off at least; nil: the clock is
 	// trusted. See lifecycle.Trusted: a message is then given back as it came.
 	Off func() time.Duration

@@ -1,6 +1,9 @@
 package job
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Status is the stored state of an execution. The table of arrows is in
 // pkg/lifecycle.
@@ -94,15 +97,17 @@ type Execution struct {
 	Range        *Range
 	Covers       time.Time // where its data interval begins, when it stands for more than one scheduled time; zero = at the time before
 	Timeline     []Entry
-	Dropped      int         // timeline entries that fell out into history items
-	ReplayOf     string      // id of the execution that this one repeats: of a replay of a replay, the first one
-	ReplayedFrom string      // id of the replay that this one replays; empty = it replays ReplayOf itself
-	ReplayedBy   []string    // ids of its replays that a person asked for, in no order
-	Resolution   *Resolution // how a person closed a dead letter; nil = nobody has
-	Review       *Resolution // how a person ended the doubt about it; nil = nobody has, or there was none
-	FromScratch  bool        // as a replay it does not go on from a checkpoint of what it repeats
-	Backfill     string      // id of the backfill that made it; empty = none
-	Actor        string      // who asked for a manual run, a replay or a backfill
+	Dropped      int             // timeline entries that fell out into history items
+	ReplayOf     string          // id of the execution that this one repeats: of a replay of a replay, the first one
+	ReplayedFrom string          // id of the replay that this one replays; empty = it replays ReplayOf itself
+	ReplayedBy   []string        // ids of its replays that a person asked for, in no order
+	Resolution   *Resolution     // how a person closed a dead letter; nil = nobody has
+	Review       *Resolution     // how a person ended the doubt about it; nil = nobody has, or there was none
+	FromScratch  bool            // as a replay it does not go on from a checkpoint of what it repeats
+	Input        json.RawMessage // a child's own payload; empty = none
+	FannedOut    bool            // it has children, or was about to
+	Backfill     string          // id of the backfill that made it; empty = none
+	Actor        string          // who asked for a manual run, a replay or a backfill
 	Schema       int
 }
 
@@ -120,6 +125,13 @@ func (e *Execution) Stands() Key {
 
 // DueAt is when its first attempt is due: its scheduled time, or its slot after that.
 func (e *Execution) DueAt() time.Time { return e.ScheduledAt.Add(e.Slot) }
+
+// Follows reports whether its end is not all: a child is taken off its page, and
+// children of one that did not succeed are canceled. Its message, or its wake-up, is
+// kept until that is done.
+func (e *Execution) Follows() bool {
+	return e.Kind == KindChild || e.FannedOut && e.Status != Succeeded
+}
 
 // Fenced reports whether the claim rule holds for its first attempt: it stands for
 // a scheduled time of the job as it is now, unlike what a person asked for by itself.

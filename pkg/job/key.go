@@ -21,6 +21,8 @@ const (
 	KindManual    Kind = "m"
 	KindReplay    Kind = "r"
 	KindRange     Kind = "x"
+	KindChild     Kind = "c" // of an execution that fanned out
+	KindReduce    Kind = "f" // runs once all children of one have ended
 )
 
 // KeyTimeLayout is how a scheduled time is written in keys and ids: UTC to
@@ -33,6 +35,11 @@ type Key struct {
 	ScheduledAt time.Time // whole seconds, UTC
 	Kind        Kind
 	Serial      string // ULID of a manual run or replay; empty otherwise
+	// Of is the kind of the execution that fanned out, whose scheduled time and serial
+	// a child and a reduce execution share; empty for all others.
+	Of    Kind
+	Page  int // of a child: its page, from 0
+	Index int // and its place in there, from 0
 }
 
 // ExecutionRef names one execution of one job.
@@ -81,6 +88,9 @@ func RepeatKey(run string, of Key) (Key, error) {
 
 // String renders the sortable form: "20260712T013000Z#s", "…#m#<ULID>".
 func (k Key) String() string {
+	if k.Of != "" {
+		return k.Parent().String() + "#" + string(k.Kind) + k.place("#%04d-%04d")
+	}
 	text := k.ScheduledAt.UTC().Format(KeyTimeLayout) + "#" + string(k.Kind)
 	if k.Serial != "" {
 		text += "#" + k.Serial
@@ -94,6 +104,9 @@ func ParseKey(text string) (Key, error) {
 		return Key{}, &Error{Code: CodeInvalid, Field: "key", Value: Shorten(text), Message: "\"" + Shorten(text) + "\" is not an execution key"}
 	}
 	parts := strings.Split(text, "#")
+	if k, ok := parseMember(parts); ok && k.String() == text {
+		return k, nil
+	}
 	if len(parts) < 2 || len(parts) > 3 {
 		return refuse()
 	}
@@ -134,7 +147,9 @@ var lastSerialTime = ulid.Timestamp(time.Date(9999, 12, 31, 23, 59, 59, 999_000_
 
 // Outside reports whether executions of this kind have no cursor behind them,
 // so that nothing but their own wake-up keeps them (docs/architecture.md).
-func (k Key) Outside() bool { return k.Kind == KindManual || k.Kind == KindReplay }
+func (k Key) Outside() bool {
+	return k.Kind == KindManual || k.Kind == KindReplay || k.Kind == KindReduce
+}
 
 // ID renders the readable execution id: "nightly~20260712T013000Z~v3" for a
 // scheduled time, "nightly~m-<ULID>~v3" for a manual run. It carries the whole
@@ -146,6 +161,8 @@ func ID(job string, k Key, revision int) string {
 		middle = string(k.Kind) + "-" + k.Serial
 	case KindRange:
 		middle = "x-" + middle
+	case KindChild, KindReduce:
+		return strings.TrimSuffix(ID(job, k.Parent(), revision), "v"+strconv.Itoa(revision)) + k.member() + "~v" + strconv.Itoa(revision)
 	case KindScheduled:
 	}
 	return fmt.Sprintf("%s~%s~v%d", job, middle, revision)
@@ -159,6 +176,10 @@ func ParseID(id string) (job string, k Key, revision int, err error) {
 			Bound:   "such as nightly~20260712T013000Z~v3", Fix: "list ids with: belfry executions list JOB"}
 	}
 	parts := strings.Split(id, "~")
+	member := ""
+	if len(parts) == 4 && (parts[2] == reduceWord || strings.HasPrefix(parts[2], "c-")) {
+		member, parts = parts[2], append(parts[:2:2], parts[3])
+	}
 	if len(parts) != 3 {
 		return refuse("it must have three parts joined by ~")
 	}
@@ -172,6 +193,11 @@ func ParseID(id string) (job string, k Key, revision int, err error) {
 	k, ok := parseMiddle(parts[1])
 	if !ok {
 		return refuse("the middle part is neither a time nor a serial")
+	}
+	if member != "" {
+		if k, ok = k.withMember(member); !ok {
+			return refuse("its third part is neither c-<page>-<place> nor reduce")
+		}
 	}
 	return parts[0], k, revision, nil
 }
@@ -191,7 +217,7 @@ func parseMiddle(middle string) (Key, bool) {
 	case KindManual, KindReplay:
 		serial, err := ulid.ParseStrict(rest)
 		return SerialKey(Kind(kind), serial), err == nil && serial.String() == rest && serial.Time() <= lastSerialTime
-	case KindScheduled:
+	case KindScheduled, KindChild, KindReduce:
 	}
 	return Key{}, false
 }

@@ -113,7 +113,7 @@ func decideRunning(f Facts) Disposition {
 	case f.Now.Before(free):
 		return Disposition{Act: Hide, Until: free, Why: "leased"}
 	case item.Cancel != nil:
-		return Disposition{Act: Close, Transition: CanceledBy(f.Now, item.Cancel.By), Why: "canceled"}
+		return Disposition{Act: Close, Transition: canceledFor(f.Now, item.Cancel), Why: "canceled"}
 	case item.Lost+1 >= f.Retry.MaxLost:
 		return Disposition{Act: Close, Transition: GivenUp(f.Now, "", lostReason(f), Failure{Code: string(LeaseLost)}), Why: "lost-too-often"}
 	case tooOld(item, f.Retry, f.Now):
@@ -137,7 +137,7 @@ func decideRetry(f Facts) Disposition {
 	item := f.Item
 	switch {
 	case item.Cancel != nil:
-		return Disposition{Act: Close, Transition: CanceledBy(f.Now, item.Cancel.By), Why: "canceled"}
+		return Disposition{Act: Close, Transition: canceledFor(f.Now, item.Cancel), Why: "canceled"}
 	case tooOld(item, f.Retry, f.Now):
 		return Disposition{Act: Close, Transition: GivenUp(f.Now, "", MaxAge, Failure{Code: item.ErrorCode, Text: item.ErrorText}), Why: "too-old"}
 	case item.AvailableAt.After(f.Now):
@@ -150,7 +150,7 @@ func decideScheduled(f Facts) Disposition {
 	item := f.Item
 	switch {
 	case item.Cancel != nil:
-		return Disposition{Act: Close, Transition: CanceledBy(f.Now, item.Cancel.By), Why: "canceled"}
+		return Disposition{Act: Close, Transition: canceledFor(f.Now, item.Cancel), Why: "canceled"}
 	case item.Fenced() && !f.MayBegin:
 		return Disposition{Act: Close, Transition: WithdrawnBy(f.Now, "", Superseded), Why: "superseded"}
 	case item.AvailableAt.After(f.Now):
@@ -185,7 +185,7 @@ func DecideDeadLetter(f Facts) Disposition {
 	case item.Schema > job.Schema:
 		return Disposition{Act: Rewake, Why: "newer-schema"}
 	case passed && item.Cancel != nil:
-		return Disposition{Act: Close, Transition: CanceledBy(f.Now, item.Cancel.By), Why: "canceled"}
+		return Disposition{Act: Close, Transition: canceledFor(f.Now, item.Cancel), Why: "canceled"}
 	case passed && item.Lost+1 >= f.Retry.MaxLost:
 		return Disposition{Act: Close, Transition: GivenUp(f.Now, "", Poison, Failure{Code: string(LeaseLost)}), Why: "lost-too-often"}
 	case item.Status == job.Scheduled && item.Redrives >= MaxRedrives:

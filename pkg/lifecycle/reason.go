@@ -10,6 +10,10 @@ const (
 	Backfilled      job.Reason = "BACKFILLED"
 	ManualRun       job.Reason = "MANUAL_RUN"
 	Replayed        job.Reason = "REPLAYED"
+	FannedOut       job.Reason = "FANNED_OUT"
+	ChildrenEnded   job.Reason = "CHILDREN_ENDED"
+	ChildrenFailed  job.Reason = "CHILDREN_FAILED"
+	ParentEnded     job.Reason = "PARENT_ENDED"
 	Claimed         job.Reason = "CLAIMED"
 	TakenOver       job.Reason = "TAKEN_OVER"
 	Done            job.Reason = "DONE"
@@ -51,6 +55,10 @@ var sentences = map[job.Reason]string{
 	Backfilled:      "a backfill made it for a time that had passed",
 	ManualRun:       "a person asked for it",
 	Replayed:        "a person asked to repeat an earlier execution",
+	FannedOut:       "an execution handed it this part of its work",
+	ChildrenEnded:   "all children of an execution have ended",
+	ChildrenFailed:  "more children failed than may",
+	ParentEnded:     "the execution that it is a child of did not succeed",
 	Claimed:         "a worker took it",
 	TakenOver:       "the lease of the last worker had passed; another worker took it over",
 	Done:            "the handler finished",
@@ -87,7 +95,7 @@ var sentences = map[job.Reason]string{
 }
 
 // Reasons lists every reason in the order in which they are documented.
-var Reasons = []job.Reason{Materialised, CaughtUp, Backfilled, ManualRun, Replayed, Claimed, TakenOver, Done, FoundDone, HandlerError, HandlerPanic, Throttled,
+var Reasons = []job.Reason{Materialised, CaughtUp, Backfilled, ManualRun, Replayed, FannedOut, ChildrenEnded, ChildrenFailed, ParentEnded, Claimed, TakenOver, Done, FoundDone, HandlerError, HandlerPanic, Throttled,
 	TimedOut, Permanent, WorkerStopped, AttemptsUsedUp, MaxAge, MaxRun, LeaseLost, Poison, RedrivesUsedUp, CancelRequested, Superseded,
 	JobPaused, JobEdited, JobResumed, JobDeleted, JobSuspended, Misfire, Coalesced, Overlap, StartDeadline, Uncertain, Reviewed, RetryAsked, ZoneGone, ScheduleInvalid, Restored}
 

@@ -15,7 +15,9 @@ import (
 // saving it must not make claim, heartbeat and settle dearer.
 const checkpointMark = "#C"
 
-func checkpointKey(ref job.Ref, k job.Key) item { return key(ref.String(), k.String()+checkpointMark) }
+func checkpointKey(ref job.Ref, k job.Key) item {
+	return key(k.Partition(ref), k.String()+checkpointMark)
+}
 
 // fenced is a write to a checkpoint that no attempt of a lower token can make.
 func (s *Store) fenced(operation string, c *job.Checkpoint) update {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -14,7 +15,7 @@ const (
 	stackBound = 4096
 )
 
-func executionKey(ref job.Ref, k job.Key) item { return key(ref.String(), k.String()) }
+func executionKey(ref job.Ref, k job.Key) item { return key(k.Partition(ref), k.String()) }
 
 // decodeExecution reads an execution or the record of a range; nil for an item
 // that is neither, such as a history item.
@@ -50,6 +51,10 @@ func decodeExecution(stored item) (*job.Execution, error) {
 	}
 	e.Doubt = r.has("doubt")
 	e.FromScratch = r.has("from_scratch")
+	e.FannedOut = r.has("fanned_out")
+	if text := r.text("child_input"); text != "" {
+		e.Input = json.RawMessage(text)
+	}
 	e.Ran = time.Duration(r.number("ran")) * time.Millisecond
 	e.Covers = r.seconds("covers")
 	e.Slot = time.Duration(r.number("slot")) * time.Second

@@ -233,7 +233,7 @@ func filterStatus(query *dynamodb.QueryInput, statuses []job.Status) {
 // History reads the timeline entries that fell out of an execution, oldest first.
 func (s *Store) History(ctx context.Context, ref job.Ref, k job.Key) ([]job.Entry, error) {
 	query := &dynamodb.QueryInput{TableName: aws.String(s.tables.Executions), KeyConditionExpression: aws.String("pk = :pk AND begins_with(sk, :mark)"),
-		ExpressionAttributeValues: item{":pk": text(ref.String()), ":mark": text(k.String() + historyMark)}, ReturnConsumedCapacity: s.capacity()}
+		ExpressionAttributeValues: item{":pk": text(k.Partition(ref)), ":mark": text(k.String() + historyMark)}, ReturnConsumedCapacity: s.capacity()}
 	var entries []job.Entry
 	for {
 		out, err := s.db.Query(ctx, query)

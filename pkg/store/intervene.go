@@ -30,13 +30,16 @@ func (s *Store) Intervene(ctx context.Context, seen *job.Execution, t lifecycle.
 		values: item{":was": text(string(seen.Status)), ":attempt": number(int64(seen.Attempt)), ":token": number(seen.FencingToken),
 			":epoch": number(seen.Epoch), ":seen": millis(seen.AvailableAt)}}
 	sets := u.timeline(seen, t)
-	removes := append(s.applyTransition(&u, &sets, t), "cancel", "cancel_declined")
+	removes := append(s.applyTransition(&u, &sets, t, seen), "cancel", "cancel_declined")
 	if i.Review != nil {
 		removes = append(removes, "ran") // a person grants the whole running time anew
 		sets = append(sets, "review = :review")
 		u.values[":review"] = document(i.Review)
 	}
-	if !i.WakeAt.IsZero() && !t.Ends() {
+	if seen.Kind == job.KindChild && t.Ends() {
+		i.WakeAt = t.At() // nothing else keeps it until it is off its page
+	}
+	if !i.WakeAt.IsZero() && (!t.Ends() || seen.Kind == job.KindChild) {
 		shard, err := s.wakeShard(ctx, seen.Ref, seen.Key)
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ func revisionKey(number int) string { return fmt.Sprintf("REV#%06d", number) }
 
 func refOf(pk string) job.Ref {
 	tenant, name, _ := strings.Cut(pk, "/")
+	name, _, _ = strings.Cut(name, "#") // what lies on a page of children
 	return job.Ref{Tenant: tenant, Job: name}
 }
 

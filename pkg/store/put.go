@@ -44,7 +44,7 @@ func (s *Store) Put(ctx context.Context, e *job.Execution) (*job.Execution, erro
 		given bool
 		value types.AttributeValue
 	}{{"covers", !e.Covers.IsZero(), seconds(e.Covers)}, {"slot", e.Slot > 0, number(int64(e.Slot / time.Second))}, {"backfill", e.Backfill != "", text(e.Backfill)}, {"replay_of", e.ReplayOf != "", text(e.ReplayOf)},
-		{"from_scratch", e.FromScratch, number(1)}, {"actor", e.Actor != "", text(e.Actor)}} {
+		{"from_scratch", e.FromScratch, number(1)}, {"child_input", len(e.Input) > 0, text(string(e.Input))}, {"actor", e.Actor != "", text(e.Actor)}} {
 		if !own.given {
 			removes = append(removes, own.name)
 			continue

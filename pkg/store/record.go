@@ -57,7 +57,7 @@ func (s *Store) WriteRecent(ctx context.Context, p RecentPage) error {
 // Requires: nothing. Writes: the entry, under its place in the whole timeline.
 // Loses when: never; the same entry again replaces itself.
 func (s *Store) WriteHistory(ctx context.Context, e *job.Execution, place int, entry job.Entry) error {
-	stored := key(e.Ref.String(), fmt.Sprintf("%s%s%05d", e.Key, historyMark, place))
+	stored := key(e.Partition(e.Ref), fmt.Sprintf("%s%s%05d", e.Key, historyMark, place))
 	stored["entry"] = text(encodeEntry(entry))
 	stored[TTLAttribute] = seconds(s.farExpiry(entry.At))
 	out, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.tables.Executions), Item: stored, ReturnConsumedCapacity: s.capacity()})

@@ -69,7 +69,7 @@ func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Tra
 		sets = append(sets, "released = :released")
 		u.values[":released"] = number(int64(held.Released + 1))
 	}
-	removes := s.applyTransition(&u, &sets, t)
+	removes := s.applyTransition(&u, &sets, t, held)
 	if t.To() == job.RetryWait {
 		u.condition += " AND attribute_not_exists(cancel)"
 	}
@@ -115,7 +115,7 @@ func (u *update) timeline(seen *job.Execution, t lifecycle.Transition) (sets []s
 // applyTransition adds what every transition writes, and tells what it
 // removes. The nonce of the last lease stays, so that its owner recognises its
 // own settle.
-func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transition) []string {
+func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transition, of *job.Execution) []string {
 	*sets = append(*sets, "#status = :to, reason = :reason")
 	u.values[":to"], u.values[":reason"] = text(string(t.To())), text(string(t.Reason()))
 	removes := []string{"lease_owner", "lease_until"}
@@ -140,8 +140,10 @@ func (s *Store) applyTransition(u *update, sets *[]string, t lifecycle.Transitio
 	default:
 		removes = append(removes, "doubt")
 	}
-	if t.Ends() || t.To() == job.Withdrawn {
-		removes = append(removes, "wake_at", "wake_shard")
+	if ended := *of; t.Ends() || t.To() == job.Withdrawn {
+		if ended.Status = t.To(); !ended.Follows() { // else the wake-up is kept until what follows is done
+			removes = append(removes, "wake_at", "wake_shard")
+		}
 	}
 	return removes
 }
@@ -201,7 +203,7 @@ func (s *Store) Close(ctx context.Context, seen *job.Execution, t lifecycle.Tran
 		sets = append(sets, "lost = :lost")
 		u.values[":lost"] = number(int64(seen.Lost + 1))
 	}
-	removes := s.applyTransition(&u, &sets, t)
+	removes := s.applyTransition(&u, &sets, t, seen)
 	u.set = "SET " + strings.Join(sets, ", ") + " REMOVE " + strings.Join(removes, ", ")
 	there, err := s.update(ctx, u)
 	if !errors.Is(err, job.ErrLost) || len(there) == 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 )
 
 // untilNextScan is how far ahead the next scan may be: what a wake-up promises
@@ -71,6 +72,9 @@ func decideWake(e *job.Execution, now, upto time.Time, epsilon time.Duration) (a
 		}
 		return wakeSend, e.Wake.At
 	case job.Succeeded, job.Failed, job.Dead, job.Canceled, job.Skipped, job.Missed, job.Withdrawn, job.NeedsReview:
+		if e.Follows() && lifecycle.Terminal(e.Status) {
+			return wakeSend, now // whoever receives it does what its end still asks for
+		}
 		return wakeRemove, time.Time{}
 	}
 	return wakeLater, time.Time{}

@@ -63,7 +63,7 @@ func (a *Attempt) Interval() (start, end time.Time) {
 	if covers := a.run.Execution.Covers; !covers.IsZero() {
 		return covers, end
 	}
-	if a.run.Execution.Stands().Kind != job.KindScheduled {
+	if a.run.Execution.Stands().Parent().Kind != job.KindScheduled {
 		return time.Time{}, end
 	}
 	plan, err := schedule.CompileUnder(a.run.Definition.Schedule, a.run.Anchor, a.run.Calendars)
