@@ -110,11 +110,19 @@ func (m *Family) page(ctx context.Context, f *job.FanOut, page int, payloads []j
 	if err := m.p.Makers.OpenPage(ctx, f, page); err != nil {
 		return err
 	}
+	there, err := m.there(ctx, f, page)
+	if err != nil {
+		return err
+	}
 	now := m.p.Clock.Now()
 	sends := make([]*job.Execution, f.OnPage(page))
 	group, bounded := errgroup.WithContext(ctx)
 	group.SetLimit(parallelChildren)
 	for i := range sends {
+		if e := there[i]; e != nil {
+			sends[i] = unsent(e)
+			continue
+		}
 		group.Go(func() (err error) {
 			sends[i], err = m.child(bounded, f, page*job.PageSize+i, payloads, now)
 			return err
@@ -140,10 +148,33 @@ func (m *Family) child(ctx context.Context, f *job.FanOut, n int, payloads []jso
 		return e, nil
 	case !errors.Is(err, job.ErrLost):
 		return nil, err
-	case there != nil && there.Status == job.Scheduled && there.Attempt == 0:
-		return there, nil // made by an attempt that may not have come to send it
 	}
-	return nil, nil
+	return unsent(there), nil
+}
+
+// unsent is a child that an attempt made which may not have come to send it; nil once
+// it has begun.
+func unsent(there *job.Execution) *job.Execution {
+	if there != nil && there.Status == job.Scheduled && there.Attempt == 0 {
+		return there
+	}
+	return nil
+}
+
+// there reads which children of a page an earlier attempt has made, by their place.
+func (m *Family) there(ctx context.Context, f *job.FanOut, page int) (map[int]*job.Execution, error) {
+	if m.item.Attempt == 1 {
+		return nil, nil
+	}
+	children, err := m.p.Families.Children(ctx, f.Ref, f.Parent, page)
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[int]*job.Execution, len(children))
+	for i := range children {
+		there[children[i].Index] = &children[i]
+	}
+	return there, nil
 }
 
 // unfinished turns a success into a failure while children are missing that this
