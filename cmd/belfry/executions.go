@@ -17,7 +17,7 @@ import (
 func (a *app) executionsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "executions", Aliases: []string{"execution"}, Short: "List, read, cancel, retry and resolve executions",
 		Example: "  belfry executions list nightly\n  belfry executions timeline 'nightly~20260712T013000Z~v3'", Args: noSuchCommand, RunE: showHelp}
-	c.AddCommand(a.executionsList(), a.executionsGet(), a.executionsTimeline(), a.executionsCancel(), a.executionsRetry(), a.executionsResolve())
+	c.AddCommand(a.executionsList(), a.executionsGet(), a.executionsTimeline(), a.executionsChildren(), a.executionsCancel(), a.executionsRetry(), a.executionsResolve())
 	return c
 }
 
@@ -177,7 +177,7 @@ func (a *app) showExecution(e client.Execution) {
 		"scheduled", scheduled, "available", present(e.AvailableAt, a.when(e.AvailableAt, a.local)), "started", present(e.StartedAt, a.when(e.StartedAt, a.local)),
 		"finished", present(e.FinishedAt, a.when(e.FinishedAt, a.local)), "attempt", strconv.Itoa(e.Attempt), "fencing token", token,
 		"owner", safe(string(e.Owner)), "lease until", present(e.LeaseUntil, a.when(e.LeaseUntil, a.local)), "covers", covers,
-		"asked by", safe(string(e.Actor)), "repeats", repeatsText(e), "replayed by", strings.Join(e.ReplayedBy, ", "), "closed", a.verdictText(e.Resolution), "reviewed", a.verdictText(e.Review), "backfill", string(e.Backfill), "pool", e.Pool, "type", safe(string(e.Type)), "revision", strconv.Itoa(e.Revision), "input digest", string(e.InputDigest))
+		"asked by", safe(string(e.Actor)), "repeats", repeatsText(e), "replayed by", strings.Join(e.ReplayedBy, ", "), "closed", a.verdictText(e.Resolution), "reviewed", a.verdictText(e.Review), "backfill", string(e.Backfill), "children", childrenText(e.FanOut), "followed by", followedText(e.FanOut), "pool", e.Pool, "type", safe(string(e.Type)), "revision", strconv.Itoa(e.Revision), "input digest", string(e.InputDigest))
 	if e.Stack != "" {
 		fmt.Fprintln(a.out, "last error in full:")
 		for line := range strings.Lines(string(e.Stack)) {

@@ -50,7 +50,7 @@ func grantWork(i parts.Installation, role awsiam.IRole, d *Data, pool string) {
 // grantExecute lets a role claim, keep and settle executions.
 func grantExecute(role awsiam.IRole, d *Data) {
 	parts.GrantTable(role, d.Jobs, "GetItem")
-	parts.GrantTable(role, d.Executions, "GetItem", "UpdateItem")
+	parts.GrantTable(role, d.Executions, "GetItem", "Query", "UpdateItem") // a query reads the children of one that fanned out
 	parts.GrantTable(role, d.Control, "GetItem", "PutItem")
 }
 
@@ -59,7 +59,7 @@ func grantDeadLetter(i parts.Installation, role awsiam.IRole, d *Data) {
 	for _, pool := range i.Pools {
 		parts.GrantQueue(role, d.Work[pool.Name].DeadLetter, "GetQueueUrl", "DeleteMessage", "ChangeMessageVisibility")
 	}
-	i.GrantKey(role)
+	grantSend(i, role, d) // what follows children, whose last one may end here
 }
 
 func grantRecord(i parts.Installation, role awsiam.IRole, d *Data) {

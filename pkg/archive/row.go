@@ -97,7 +97,7 @@ type unread struct {
 }
 
 // kindWords are what rows call the kinds of executions.
-var kindWords = map[job.Kind]string{job.KindScheduled: "scheduled", job.KindManual: "manual", job.KindReplay: "replay", job.KindRange: "range"}
+var kindWords = map[job.Kind]string{job.KindScheduled: "scheduled", job.KindManual: "manual", job.KindReplay: "replay", job.KindRange: "range", job.KindChild: "child", job.KindReduce: "reduce"}
 
 // instant is a time as rows write it, to the millisecond, so that the order of
 // texts is that of times.

@@ -7,7 +7,7 @@ import "github.com/belfry-scheduler/belfry/pkg/job"
 type Execution struct {
 	ID           string     `json:"id" example:"nightly~20260712T013000Z~v3" doc:"Readable id; it carries job, key and current revision"`
 	Job          string     `json:"job"`
-	Kind         string     `json:"kind" enum:"scheduled,manual,replay,range"`
+	Kind         string     `json:"kind" enum:"scheduled,manual,replay,range,child,reduce"`
 	ScheduledAt  Time       `json:"scheduled_at" format:"date-time"`
 	DueAt        Time       `json:"due_at" nullable:"true" format:"date-time" doc:"When it is due, of a job with jitter: its slot after the scheduled time; null = at the scheduled time"`
 	CoversFrom   Time       `json:"covers_from" nullable:"true" format:"date-time" doc:"Where its data interval begins, when it stands for a range of missed times (COALESCE); null = at the scheduled time before"`
@@ -40,6 +40,7 @@ type Execution struct {
 	Resolution   *Verdict   `json:"resolution" doc:"How a person closed it as a dead letter; null = nobody has"`
 	Review       *Verdict   `json:"review" doc:"How a person ended the doubt about it; null = nobody has, or there was none"`
 	Actor        Text       `json:"actor" nullable:"true" doc:"Who asked for a manual run or replay"`
+	FanOut       *FanOut    `json:"fan_out" doc:"What is known of its children; null = it has none, and in lists"`
 	Backfill     Text       `json:"backfill" nullable:"true" doc:"Id of the backfill that made it; null = none did"`
 }
 
@@ -48,6 +49,19 @@ type Cancel struct {
 	At       Time   `json:"at" format:"date-time"`
 	By       string `json:"by"`
 	Declined bool   `json:"declined" doc:"True when the handler that runs has said that it cannot be canceled: it runs to its end, and no retry begins"`
+}
+
+// FanOut is what is known of an execution's children.
+type FanOut struct {
+	Children   int    `json:"children" doc:"How many there are"`
+	Failed     int    `json:"failed" doc:"Children that ended without success, as told so far"`
+	MayFail    int    `json:"may_fail" doc:"Children that may fail before the rest is canceled"`
+	Made       bool   `json:"made" doc:"True once all of them are on their way"`
+	Ended      bool   `json:"ended" doc:"True once all of them have ended"`
+	Handler    string `json:"handler" doc:"Handler that each of them runs"`
+	Reduce     Text   `json:"reduce" nullable:"true" doc:"Handler that runs once all have ended; null = none does"`
+	ReduceID   Text   `json:"reduce_id" nullable:"true" doc:"Id of the execution that runs it, made once all have ended; null = none does"`
+	CanceledBy Text   `json:"canceled_by" nullable:"true" doc:"Who canceled those that had not ended; belfry when too many failed, or their parent did; null = nobody has"`
 }
 
 // Range is a span of scheduled times, both ends included.

@@ -166,6 +166,17 @@ func (c *Client) Execution(ctx context.Context, id string) (Execution, error) {
 	return out, c.do(ctx, call{method: http.MethodGet, path: []string{"executions", id}}, &out)
 }
 
+// Children lists the children of an execution, a page at a time; an empty cursor
+// begins with the first.
+func (c *Client) Children(ctx context.Context, id, cursor string) (Page[Execution], error) {
+	var out Page[Execution]
+	query := url.Values{}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	return out, c.do(ctx, call{method: http.MethodGet, path: []string{"executions", id, "children"}, query: query}, &out)
+}
+
 // Timeline reads how an execution came to be what it is, oldest entry first.
 func (c *Client) Timeline(ctx context.Context, id string) (Page[Entry], error) {
 	var out Page[Entry]

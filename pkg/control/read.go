@@ -91,6 +91,7 @@ func (s *Service) NextFires(ctx context.Context, ref job.Ref, after time.Time, c
 type ExecutionView struct {
 	Execution job.Execution
 	Timeline  []job.Entry
+	FanOut    *job.FanOut // nil = it has no children
 }
 
 // keptEntries is how many of a timeline's first entries stay with their
@@ -108,6 +109,11 @@ func (s *Service) GetExecution(ctx context.Context, ref job.Ref, key job.Key) (*
 		return nil, executionNotFound(ref, key)
 	}
 	view := &ExecutionView{Execution: *e, Timeline: e.Timeline}
+	if e.FannedOut {
+		if view.FanOut, err = s.Families.FanOut(ctx, ref, key); err != nil {
+			return nil, err
+		}
+	}
 	if e.Dropped == 0 {
 		return view, nil
 	}

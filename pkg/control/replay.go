@@ -95,6 +95,9 @@ func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, act
 // replayable refuses what is no dead letter, and what has been replayed too often.
 func replayable(of *job.Execution) error {
 	switch {
+	case of.Kind == job.KindChild:
+		return &job.Error{Code: job.CodeNotSupported, Field: "id", Value: of.ID(), Message: "a child is not replayed by itself: its page has counted it as failed",
+			Fix: "replay what runs after the children, or run the job anew: " + job.ID(of.Job, job.ReduceKey(of.Parent()), of.Revision)}
 	case !lifecycle.DeadLetter(of.Status):
 		return notWaiting(of, "replayed", instead(of))
 	case len(of.ReplayedBy) >= job.MaxReplays:

@@ -87,6 +87,8 @@ func (s *Service) Cancel(ctx context.Context, ref job.Ref, key job.Key, actor st
 			err = s.Executions.RequestCancel(ctx, e, job.Cancel{At: now, By: actor, Reason: lifecycle.CancelRequested})
 		case e.Status == job.Scheduled || e.Status == job.RetryWait:
 			err = s.Executions.Close(ctx, e, lifecycle.CanceledBy(now, actor))
+		case e.Status == job.Succeeded && e.FannedOut:
+			return s.cancelChildren(ctx, e, job.Cancel{At: now, By: actor, Reason: lifecycle.CancelRequested})
 		default:
 			fix := "only SCHEDULED, RETRY_WAIT and RUNNING executions can be"
 			if e.Status == job.NeedsReview {

@@ -48,6 +48,17 @@ type Executions interface {
 	RequestCancel(ctx context.Context, seen *job.Execution, c job.Cancel) error
 }
 
+// Families is what the control plane does to executions that have children.
+type Families interface {
+	// FanOut strongly reads what is known of an execution's children; nil when it has
+	// none.
+	FanOut(ctx context.Context, ref job.Ref, parent job.Key) (*job.FanOut, error)
+	// Children reads the children of one page, in order.
+	Children(ctx context.Context, ref job.Ref, parent job.Key, page int) ([]job.Execution, error)
+	// EndChildren cancels all children that have not ended; again is no error.
+	EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error
+}
+
 // Lists is what the control plane reads for people.
 type Lists interface {
 	// ListExecutions pages through the executions of one job, newest first.
@@ -107,6 +118,7 @@ type Service struct {
 	Backfills    Backfills
 	Calendars    Calendars
 	DeadLetters  DeadLetters
+	Families     Families
 	Filler       Filler
 	Materialiser Materialiser
 	Sender       Sender

@@ -11,8 +11,6 @@ import (
 
 // Families is what the execution plane does to children that have been made.
 type Families interface {
-	// FanOut strongly reads what is known of an execution's children; nil when it has none.
-	FanOut(ctx context.Context, ref job.Ref, parent job.Key) (*job.FanOut, error)
 	// LeavePage takes a child that has ended off its page; job.ErrLost when the page is gone.
 	LeavePage(ctx context.Context, ref job.Ref, child job.Key, failed bool) (open, broken int, err error)
 	// TellFailed notes how many children of the child's page have failed; nil when the fan-out is gone.
@@ -21,12 +19,16 @@ type Families interface {
 	ClosePage(ctx context.Context, ref job.Ref, child job.Key) (*job.FanOut, error)
 	// CancelFanOut raises the cancel flag for all children; again is no error.
 	CancelFanOut(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error
+	// EndChildren does so, and tells those that run.
+	EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error
 	// Children reads the children of one page.
 	Children(ctx context.Context, ref job.Ref, parent job.Key, page int) ([]job.Execution, error)
 }
 
 // Makers is what makes children, and the execution that follows them.
 type Makers interface {
+	// FanOut strongly reads what is known of an execution's children; nil when it has none.
+	FanOut(ctx context.Context, ref job.Ref, parent job.Key) (*job.FanOut, error)
 	// StartFanOut notes, as the owner of held's lease, what children there are to be,
 	// and returns what is there; job.ErrLost when it is not the owner.
 	StartFanOut(ctx context.Context, held *job.Execution, f *job.FanOut) (*job.FanOut, error)
@@ -38,8 +40,6 @@ type Makers interface {
 	PageMade(ctx context.Context, f *job.FanOut, page int) error
 	// PutOutside stores an execution with its wake-up; again is no error.
 	PutOutside(ctx context.Context, e *job.Execution) error
-	// RequestCancel raises the cancel flag of a running execution.
-	RequestCancel(ctx context.Context, seen *job.Execution, c job.Cancel) error
 }
 
 // Sender hands executions to their pools' queues. The dispatch plane satisfies it.
@@ -51,13 +51,23 @@ type Sender interface {
 // actor is who a timeline names for what Belfry does by itself.
 const actor = "belfry"
 
+// memberKey is the key of the child or reduce execution that runs; a person may have
+// asked to replay the latter.
+func memberKey(e *job.Execution) job.Key {
+	if e.Kind == job.KindReplay {
+		return e.Stands()
+	}
+	return e.Key
+}
+
 // adapt makes of the job's definition what a child or a reduce execution runs, and
 // reads whether its fan-out was canceled. It does nothing for any other.
 func (p *passage) adapt(ctx context.Context, e *job.Execution) error {
-	if e.Of == "" || p.Families == nil || p.family != nil {
+	member := memberKey(e)
+	if member.Of == "" || p.Makers == nil || p.family != nil {
 		return nil
 	}
-	f, err := p.Families.FanOut(ctx, e.Ref, e.Parent())
+	f, err := p.Makers.FanOut(ctx, e.Ref, member.Parent())
 	if err != nil || f == nil {
 		return err
 	}
@@ -80,7 +90,7 @@ func (p *passage) adapt(ctx context.Context, e *job.Execution) error {
 // called gives an execution the cancel flag of its fan-out.
 func (p *passage) called(e *job.Execution) *job.Execution {
 	f := p.family
-	if f == nil || f.Canceled == nil || e.Cancel != nil || e.Kind == job.KindReduce && f.Canceled.Reason == lifecycle.ChildrenFailed {
+	if f == nil || f.Canceled == nil || e.Cancel != nil || e.Kind == job.KindReplay || e.Kind == job.KindReduce && f.Canceled.Reason == lifecycle.ChildrenFailed {
 		return e // a reduce execution tells that too many failed by failing itself
 	}
 	flagged := *e
@@ -169,29 +179,7 @@ func memberOf(f *job.FanOut, key job.Key, why job.Reason, at time.Time) *job.Exe
 	return e
 }
 
-// endChildren cancels the children of an execution that did not succeed: those that
-// run are told, all others never begin.
+// endChildren cancels the children of an execution that did not succeed.
 func (p *passage) endChildren(ctx context.Context, e *job.Execution) error {
-	asked := job.Cancel{At: p.Clock.Now(), By: actor, Reason: lifecycle.ParentEnded}
-	if err := p.Families.CancelFanOut(ctx, e.Ref, e.Key, asked); err != nil {
-		return err
-	}
-	f, err := p.Families.FanOut(ctx, e.Ref, e.Key)
-	if err != nil || f == nil {
-		return err
-	}
-	for page := range f.Pages() {
-		children, err := p.Families.Children(ctx, f.Ref, f.Parent, page)
-		if err != nil {
-			return err
-		}
-		for i := range children {
-			if c := &children[i]; c.Status == job.Running && c.Cancel == nil {
-				if err := p.Makers.RequestCancel(ctx, c, asked); err != nil && !errors.Is(err, job.ErrLost) {
-					return err
-				}
-			}
-		}
-	}
-	return nil
+	return p.Families.EndChildren(ctx, e.Ref, e.Key, job.Cancel{At: p.Clock.Now(), By: actor, Reason: lifecycle.ParentEnded})
 }

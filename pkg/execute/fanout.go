@@ -180,11 +180,11 @@ func (m *Family) there(ctx context.Context, f *job.FanOut, page int) (map[int]*j
 // unfinished turns a success into a failure while children are missing that this
 // execution, or an attempt of it before, began to make.
 func (p *passage) unfinished(ctx context.Context, m *Family) (*lifecycle.Failure, error) {
-	if m.complete || !m.begun && !m.item.FannedOut || p.Families == nil {
+	if m.complete || !m.begun && !m.item.FannedOut || p.Makers == nil {
 		return nil, nil
 	}
 	if !m.begun {
-		f, err := p.Families.FanOut(ctx, m.item.Ref, m.item.Key)
+		f, err := p.Makers.FanOut(ctx, m.item.Ref, m.item.Key)
 		if err != nil || f == nil || f.Complete() {
 			return nil, err
 		}
@@ -194,18 +194,19 @@ func (p *passage) unfinished(ctx context.Context, m *Family) (*lifecycle.Failure
 
 // Outcome is how the children of an execution ended, for what runs after them.
 func (m *Family) Outcome() (*job.FanOut, error) {
-	if m.item.Kind != job.KindReduce {
+	member := memberKey(m.item)
+	if member.Kind != job.KindReduce {
 		return nil, &job.Error{Code: job.CodeNotSupported, Field: "children", Message: "only what runs after children is told how they ended"}
 	}
 	if m.p.family == nil {
-		return &job.FanOut{Ref: m.item.Ref, Parent: m.item.Parent(), Reduce: m.p.revision.Definition.Target.HandlerName()}, nil
+		return &job.FanOut{Ref: m.item.Ref, Parent: member.Parent(), Reduce: m.p.revision.Definition.Target.HandlerName()}, nil
 	}
 	return m.p.family, nil
 }
 
 // Children reads one page of the children of the execution that this one runs after.
 func (m *Family) Children(ctx context.Context, page int) ([]job.Execution, error) {
-	return m.p.Families.Children(ctx, m.item.Ref, m.item.Parent(), page)
+	return m.p.Families.Children(ctx, m.item.Ref, memberKey(m.item).Parent(), page)
 }
 
 // Checkpoint reads what a child saved last.
@@ -221,7 +222,8 @@ func (m *Family) Checkpoint(ctx context.Context, child job.Key) (content []byte,
 	return content, err == nil, err
 }
 
-// tooMany is the failure of what would run after children of which too many failed.
+// tooMany is the failure of what would run after children of which too many failed. A
+// person who has it replayed has decided otherwise.
 func (p *passage) tooMany(e *job.Execution) *lifecycle.Failure {
 	if e.Kind != job.KindReduce || p.family == nil || !p.family.TooManyFailed() {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -33,6 +34,11 @@ type executionInput struct {
 	ID string `path:"id" doc:"Id of the execution, such as nightly~20260712T013000Z~v3; that of another revision finds it too"`
 }
 
+type childrenInput struct {
+	ID     string `path:"id" doc:"Id of the execution that fanned out"`
+	Cursor string `query:"cursor" maxLength:"16" doc:"next_cursor of the page before"`
+}
+
 type timelineOutput struct {
 	Body client.Page[client.Entry]
 }
@@ -44,6 +50,8 @@ func (a *api) registerExecutions() {
 	register(a, huma.Operation{OperationID: "list-executions", Method: http.MethodGet, Path: "/v1/executions", Tags: []string{"executions"},
 		Summary: "List the latest executions of all jobs", Description: order}, a.allExecutions)
 	register(a, huma.Operation{OperationID: "get-execution", Method: http.MethodGet, Path: "/v1/executions/{id}", Tags: []string{"executions"}, Summary: "Read an execution"}, a.getExecution)
+	register(a, huma.Operation{OperationID: "list-children", Method: http.MethodGet, Path: "/v1/executions/{id}/children", Tags: []string{"executions"},
+		Summary: "List the children of an execution", Description: "In their order, up to 250 a page. An execution without children has none."}, a.children)
 	register(a, huma.Operation{OperationID: "get-timeline", Method: http.MethodGet, Path: "/v1/executions/{id}/timeline", Tags: []string{"executions"},
 		Summary: "Read how an execution came to be what it is", Description: "Oldest entry first. READY is a view: the time had come and nothing was written."}, a.getTimeline)
 	register(a, huma.Operation{OperationID: "cancel-execution", Method: http.MethodPost, Path: "/v1/executions/{id}/cancel", Tags: []string{"executions"},
@@ -93,6 +101,7 @@ func (a *api) getExecution(ctx context.Context, in *executionInput) (*executionO
 		return nil, err
 	}
 	shown, err := a.showWhole(ctx, &view.Execution)
+	shown.FanOut = showFanOut(view.FanOut)
 	return &executionOutput{Body: shown}, err
 }
 
@@ -115,6 +124,32 @@ func asGiven(id string, err error) error {
 	shown := *known
 	shown.Value = job.Shorten(id)
 	return &shown
+}
+
+func (a *api) children(ctx context.Context, in *childrenInput) (*executionsOutput, error) {
+	ref, key, err := executionKey(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	page := 0
+	if in.Cursor != "" {
+		if page, err = strconv.Atoi(in.Cursor); err != nil {
+			return nil, &job.Error{Code: job.CodeInvalid, Field: "cursor", Value: job.Shorten(in.Cursor), Message: "the cursor is none that this list gave", Fix: "begin without a cursor"}
+		}
+	}
+	list, next, err := a.control.Children(ctx, ref, key, page)
+	if err != nil {
+		return nil, asGiven(in.ID, err)
+	}
+	shown, err := a.showListed(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	out := &executionsOutput{Body: client.Page[client.Execution]{Items: shown}}
+	if next > 0 {
+		out.Body.NextCursor = client.Text(strconv.Itoa(next))
+	}
+	return out, nil
 }
 
 func (a *api) getTimeline(ctx context.Context, in *executionInput) (*timelineOutput, error) {

@@ -85,7 +85,7 @@ func showFires(p *schedule.Plan, description string, written job.Schedule, fires
 	return shown
 }
 
-var kindWords = map[job.Kind]string{job.KindScheduled: "scheduled", job.KindManual: "manual", job.KindReplay: "replay", job.KindRange: "range"}
+var kindWords = map[job.Kind]string{job.KindScheduled: "scheduled", job.KindManual: "manual", job.KindReplay: "replay", job.KindRange: "range", job.KindChild: "child", job.KindReduce: "reduce"}
 
 // showExecution is an execution as people read it. now decides whether it is
 // ready.
@@ -112,6 +112,22 @@ func showExecution(e *job.Execution, now time.Time) client.Execution {
 	}
 	if e.Range != nil {
 		shown.Range = &client.Range{From: client.At(e.Range.From), To: client.At(e.Range.To), Count: e.Range.Count}
+	}
+	return shown
+}
+
+// showFanOut is what is known of an execution's children.
+func showFanOut(f *job.FanOut) *client.FanOut {
+	if f == nil {
+		return nil
+	}
+	shown := &client.FanOut{Children: f.Total, Failed: f.Failed, MayFail: f.MaxFailed, Made: f.Complete(), Ended: f.Complete() && f.OpenPages == 0,
+		Handler: f.Handler, Reduce: client.Text(f.Reduce)}
+	if f.Reduce != "" {
+		shown.ReduceID = client.Text(job.ID(f.Job, job.ReduceKey(f.Parent), f.Revision))
+	}
+	if f.Canceled != nil {
+		shown.CanceledBy = client.Text(f.Canceled.By)
 	}
 	return shown
 }

@@ -180,6 +180,32 @@ func (s *Store) CancelFanOut(ctx context.Context, ref job.Ref, parent job.Key, c
 	return err
 }
 
+// EndChildren cancels all children: those that run are told, all others never begin an
+// attempt. It may be repeated.
+func (s *Store) EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error {
+	if err := s.CancelFanOut(ctx, ref, parent, c); err != nil {
+		return err
+	}
+	f, err := s.FanOut(ctx, ref, parent)
+	if err != nil || f == nil {
+		return err
+	}
+	for page := range f.Pages() {
+		children, err := s.Children(ctx, ref, parent, page)
+		if err != nil {
+			return err
+		}
+		for i := range children {
+			if e := &children[i]; e.Status == job.Running && e.Cancel == nil {
+				if err := s.RequestCancel(ctx, e, c); err != nil && !errors.Is(err, job.ErrLost) {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // Children reads the children of one page, in order.
 func (s *Store) Children(ctx context.Context, ref job.Ref, parent job.Key, page int) ([]job.Execution, error) {
 	var all []job.Execution

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/belfry-scheduler/belfry/pkg/control"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -322,6 +323,71 @@ func TestAHandlerThatEndsWellAlthoughItsFanOutDidNotIsTriedAgain(t *testing.T) {
 		}
 		if e.Status != job.Succeeded || e.Attempt != 2 || !slices.Contains(codes, "FAN_OUT_INCOMPLETE") {
 			t.Errorf("it is %s after %d attempts, with %v", e.Status, e.Attempt, codes)
+		}
+	})
+}
+
+func TestChildrenAreCanceledWithAParentThatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, nil)
+		s := split(b, 12, worker.FanOut{Timeout: job.Duration(time.Hour)}, func(ctx context.Context, _ *worker.Attempt, _ part) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		at := soon(0)
+		ref := b.oneOff("split", at, nil)
+		b.start()
+		time.Sleep(time.Minute)
+		if e, err := b.Control.Cancel(t.Context(), ref, job.ScheduledKey(at), "ada"); err != nil || e.Status != job.Succeeded {
+			t.Errorf("the cancel answers %+v, %v", e, err)
+		}
+		time.Sleep(5 * time.Minute)
+		children, next, err := b.Control.Children(t.Context(), ref, job.ScheduledKey(at), 0)
+		if err != nil || len(children) != 12 || next != 0 || len(s.ran) != 4 {
+			t.Errorf("%d children, %d, %v; %d began", len(children), next, err, len(s.ran))
+		}
+		for _, c := range children {
+			if c.Status != job.Canceled || c.Reason != lifecycle.CancelRequested {
+				t.Errorf("%s is %s/%s", c.ID(), c.Status, c.Reason)
+			}
+		}
+		if e := s.reduced(ref, at); e == nil || e.Status != job.Canceled || s.after != 0 {
+			t.Errorf("what follows is %+v, ran %d times", e, s.after)
+		}
+		if _, err := b.Control.Cancel(t.Context(), ref, job.ScheduledKey(at), "ada"); job.CodeOf(err) != job.CodeStateConflict {
+			t.Errorf("a cancel once all have ended: %v", err)
+		}
+		b.quit()
+	})
+}
+
+func TestWhatFollowsCanBeReplayedAlthoughTooManyFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, nil)
+		s := split(b, 4, worker.FanOut{}, func(ctx context.Context, a *worker.Attempt, p part) error {
+			if p.Number == 3 {
+				<-time.After(10 * time.Second)
+				return worker.Permanent(errors.New("broken"))
+			}
+			return squares(ctx, a, p)
+		})
+		at := soon(0)
+		ref := b.oneOff("split", at, nil)
+		b.start()
+		time.Sleep(time.Minute)
+		if e := s.reduced(ref, at); e == nil || e.Status != job.Failed || s.after != 0 {
+			t.Fatalf("what follows is %+v", e)
+		}
+		if _, err := b.Control.Replay(t.Context(), control.ReplayRequest{Ref: ref, Key: job.ReduceKey(job.ScheduledKey(at)), Actor: "ada"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Control.Replay(t.Context(), control.ReplayRequest{Ref: ref, Key: job.ChildKey(job.ScheduledKey(at), 3), Actor: "ada"}); job.CodeOf(err) != job.CodeNotSupported {
+			t.Errorf("a child is replayed: %v", err)
+		}
+		time.Sleep(time.Minute)
+		b.quit()
+		if s.after != 1 || s.told != (worker.Family{Children: 4, Failed: 1}) || !slices.Equal(s.result, []int{0, 1, 4}) {
+			t.Errorf("it ran %d times, was told %+v and read %v", s.after, s.told, s.result)
 		}
 	})
 }
