@@ -18,6 +18,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/clock"
+	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 )
 
@@ -26,9 +27,11 @@ type Installation struct {
 	*assemble.Belfry
 	Environment assemble.Environment
 	Log         *slog.Logger
-	Skew        *clock.Skew  // of this machine's clock; without samples where New made it
-	AWS         aws.Config   // for clients that only one function has; zero where New made it
-	Traces      *otlp.Export // nil: off
+	Skew        *clock.Skew // of this machine's clock; without samples where New made it
+	AWS         aws.Config  // for clients that only one function has; zero where New made it
+	// ReadSecret reads secrets that jobs refer to; nil = none. The function work sets it.
+	ReadSecret func(ctx context.Context, ref job.SecretRef) (string, error)
+	Traces     *otlp.Export // nil: off
 }
 
 // New joins what was assembled with the environment it runs in.

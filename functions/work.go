@@ -13,8 +13,8 @@ import (
 )
 
 // Work is the handler of the function behind the queues of the pools that the
-// environment names. The targets that Belfry ships are registered; register
-// adds handlers of one's own.
+// environment names. Webhook and log are registered; register adds the targets in
+// AWS, whose clients no other function carries, and handlers of one's own.
 func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error) {
 	if name := i.Environment.Bucket; name != "" && i.Objects == nil {
 		i.Objects = objects.New(s3.NewFromConfig(i.AWS), name)
@@ -24,11 +24,8 @@ func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error)
 		return nil, err
 	}
 	e := i.Environment
-	options := target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Secrets: e.Secrets, Installation: e.Prefix,
-		Clock: i.Settings.Clock}
-	if i.AWS.Credentials != nil {
-		options.AWS = &i.AWS
-	}
+	options := target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Secrets: e.Secrets,
+		ReadSecret: i.ReadSecret, Clock: i.Settings.Clock}
 	err = target.Register(w, options)
 	if err != nil {
 		return nil, err

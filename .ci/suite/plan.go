@@ -97,7 +97,7 @@ func testPart(name string, before, flags, packages []string) part {
 // with the local backend. The tag keeps the peer's tests out of every other run.
 func conformancePart() part {
 	return testPart("conformance", []string{".ci/with-moto"},
-		[]string{"-tags=conformance", "-count=1", "-timeout=15m"}, []string{"./pkg/localaws/conformance/...", "./pkg/archive/bucket", "./pkg/worker/idempotent/object", "./pkg/target"})
+		[]string{"-tags=conformance", "-count=1", "-timeout=15m"}, []string{"./pkg/localaws/conformance/...", "./pkg/archive/bucket", "./pkg/worker/idempotent/object", "./pkg/target/..."})
 }
 
 // stackPart deploys to an emulator of its own, on a port that nothing else has: one

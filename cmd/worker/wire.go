@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/objects"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/target"
+	"github.com/belfry-scheduler/belfry/pkg/target/cloud"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -62,7 +63,9 @@ func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	account := cloud.New(cloud.Options{AWS: &aws, Installation: e.Prefix})
+	account.Register(w)
 	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version,
-		Secrets: e.Secrets, AWS: &aws, Installation: e.Prefix})
+		Secrets: e.Secrets, ReadSecret: account.ReadSecret})
 	return w, served.Names(), traces, err
 }

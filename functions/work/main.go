@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/belfry-scheduler/belfry/functions"
+	"github.com/belfry-scheduler/belfry/pkg/target/cloud"
 )
 
 func main() {
@@ -12,6 +13,8 @@ func main() {
 		if err := fetchKey(context.Background(), i); err != nil {
 			return nil, err
 		}
-		return functions.Work(i)
+		account := cloud.New(cloud.Options{AWS: &i.AWS, Installation: i.Environment.Prefix})
+		i.ReadSecret = account.ReadSecret
+		return functions.Work(i, account.Register)
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 	"github.com/belfry-scheduler/belfry/pkg/target"
+	"github.com/belfry-scheduler/belfry/pkg/target/cloud"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -221,10 +222,12 @@ func (s *server) worker() (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	account := cloud.New(cloud.Options{AWS: s.AWS, WithoutAWS: withoutAWS, Installation: "dev"})
+	account.Register(w)
 	reach := target.Loopback()
 	reach.Networks, reach.Hosts = append(reach.Networks, s.WebhookAllow.Networks...), s.WebhookAllow.Hosts
 	err = target.Register(w, target.Options{WebhookSecret: s.secret, WebhookAllow: reach, Secrets: s.Secrets, UserAgent: "Belfry/" + s.Version,
-		AWS: s.AWS, WithoutAWS: withoutAWS, Installation: "dev"})
+		ReadSecret: account.ReadSecret})
 	if err != nil {
 		if s.WebhookSecret != "" {
 			return nil, variableRefused(err)

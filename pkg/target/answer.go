@@ -6,18 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
+	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
-
-// textMost is how much of an answer's body is kept as the error's text.
-const textMost = 512
-
-// longestRetryAfter bounds what a receiver may ask for.
-const longestRetryAfter = 24 * time.Hour
 
 // judge says what an answer means.
 func judge(r *http.Response, body []byte, now time.Time) error {
@@ -25,7 +18,7 @@ func judge(r *http.Response, body []byte, now time.Time) error {
 		return nil
 	}
 	err := errors.New(describe(r, body))
-	after, asked := retryAfter(r.Header.Get("Retry-After"), now)
+	after, asked := answer.RetryAfter(r.Header.Get("Retry-After"), now)
 	switch {
 	case r.StatusCode == http.StatusTooManyRequests, r.StatusCode == http.StatusServiceUnavailable && asked:
 		err = worker.RetryAfter(err, after)
@@ -45,37 +38,10 @@ func describe(r *http.Response, body []byte) string {
 	if r.StatusCode >= 300 && r.StatusCode < 400 {
 		return text + "; redirects are not followed: put the final URL into the job"
 	}
-	if said := printable(body); said != "" {
+	if said := answer.Printable(body); said != "" {
 		text += ": " + said
 	}
 	return text
-}
-
-// printable is the start of a body as one line of text.
-func printable(body []byte) string {
-	text := strings.ToValidUTF8(string(body[:min(len(body), textMost)]), "")
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
-	return strings.TrimSpace(text)
-}
-
-// retryAfter reads the header as seconds or as an HTTP date.
-func retryAfter(value string, now time.Time) (time.Duration, bool) {
-	value = strings.TrimSpace(value)
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return min(time.Duration(seconds)*time.Second, longestRetryAfter), true
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(at.Sub(now), 0), longestRetryAfter), true
-	}
-	return 0, false
 }
 
 // plain is an HTTP client's error without the URL, which may carry what the

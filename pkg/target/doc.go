@@ -1,16 +1,14 @@
-// Package target holds the handlers that every installation has: webhook, log,
-// and those that call AWS (lambda, sqs, sns, eventbridge, stepfunctions, ecs). They
-// are handlers like anyone else's, registered under the names that
-// job.Target.HandlerName gives; docs/targets.md is about them.
+// Package target holds the handlers that every installation has: webhook and log;
+// those that call AWS are in package cloud below. They are handlers like anyone
+// else's, registered under the names that job.Target.HandlerName gives;
+// docs/targets.md is about all of them.
 //
-// What happens to the data here: an attempt becomes one call, and is told what it
-// is for in the call itself (contract). A webhook is an HTTP POST, signed by the
-// Standard Webhooks scheme; the others are one call of the AWS SDK each, which
-// repeats nothing by itself. The answer becomes success or an error with a class:
-// what may pass is retried, what the other side asked to be spared waits as long as
-// it asked, and what cannot work fails for good. What a call started goes to the
-// attempt's log. Secrets that headers refer to are put in their place as a request
-// is made, kept in memory for a minute, and hidden in what comes back (vault).
+// What happens to the data here: an attempt becomes one HTTP POST, signed by the
+// Standard Webhooks scheme, and the answer becomes success or an error with a
+// class: what may pass is retried, what the receiver asked to be spared waits as
+// long as it asked, and what cannot work fails for good. Secrets that headers refer
+// to are put in their place as a request is made, kept in memory for a minute, and
+// hidden in what comes back (vault).
 //
 // Who calls: pkg/worker, for jobs whose target is one of these.
 //

@@ -6,18 +6,17 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
 const (
 	secretPrefix               = "whsec_"
 	secretLeast, secretMost    = 24, 64 // bytes, by the Standard Webhooks scheme
-	headerTime                 = "2006-01-02T15:04:05.000Z07:00"
 	headerContent, contentJSON = "Content-Type", "application/json"
 )
 
@@ -57,10 +56,10 @@ func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.A
 	for name, value := range map[string]string{
 		"Belfry-Execution-Id":   a.ExecutionID(),
 		"Idempotency-Key":       a.IdempotencyKey(),
-		"Belfry-Scheduled-Time": stamp(a.ScheduledAt()),
-		"Belfry-Interval-Start": stamp(start),
-		"Belfry-Interval-End":   stamp(end),
-		"Belfry-Deadline":       stamp(a.Deadline()),
+		"Belfry-Scheduled-Time": answer.Stamp(a.ScheduledAt()),
+		"Belfry-Interval-Start": answer.Stamp(start),
+		"Belfry-Interval-End":   answer.Stamp(end),
+		"Belfry-Deadline":       answer.Stamp(a.Deadline()),
 		"Belfry-Revision":       strconv.Itoa(a.Revision()),
 		"Belfry-Attempt":        strconv.Itoa(a.Number()),
 		"Belfry-Fencing-Token":  strconv.FormatInt(a.FencingToken(), 10),
@@ -74,14 +73,6 @@ func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.A
 		}
 	}
 	return h.sign(r, a.IdempotencyKey(), body)
-}
-
-// stamp is a time in RFC 3339, UTC with milliseconds; empty for the zero time.
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(headerTime)
 }
 
 // sign sets the headers of the Standard Webhooks scheme. The id is the

@@ -6,19 +6,41 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/target/cloud"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 	"github.com/belfry-scheduler/belfry/pkg/worker/workertest"
 )
+
+// peer is the endpoint that BELFRY_CONFORMANCE_ENDPOINT names, in which each
+// test has names of its own.
+type peer struct {
+	*testing.T
+	config aws.Config
+	suffix string
+}
+
+func newPeer(t *testing.T) *peer {
+	t.Helper()
+	endpoint := os.Getenv("BELFRY_CONFORMANCE_ENDPOINT")
+	if endpoint == "" {
+		t.Fatal("BELFRY_CONFORMANCE_ENDPOINT must name the peer; `make conformance` starts one")
+	}
+	return &peer{T: t, suffix: fmt.Sprintf("-%x", time.Now().UnixNano()),
+		config: aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}}
+}
 
 // hook is a webhook that may refer to all secrets of the peer, and takes its
 // attempts' headers.
@@ -26,13 +48,13 @@ func (p *peer) hook(answer http.HandlerFunc) func(headers map[string]string) err
 	p.Helper()
 	receiver := httptest.NewServer(answer)
 	p.Cleanup(receiver.Close)
-	hook, err := newWebhook(Options{WebhookAllow: Loopback(), Clock: clock.System{}, Secrets: []string{"secretsmanager:arn:aws:secretsmanager:us-east-1:123456789012:secret:hooks*", "ssm:/*"}})
+	hook, err := newWebhook(Options{WebhookAllow: Loopback(), Clock: clock.System{}, Secrets: []string{"secretsmanager:arn:aws:secretsmanager:us-east-1:123456789012:secret:hooks*", "ssm:/*"},
+		ReadSecret: cloud.New(cloud.Options{AWS: &p.config}).ReadSecret})
 	if err != nil {
 		p.Fatal(err)
 	}
-	hook.vault.account = p.there
 	return func(headers map[string]string) error {
-		return hook.handle(p.Context(), workertest.Attempt(facts(job.Target{Webhook: &job.Webhook{URL: receiver.URL, Headers: headers}}, "")))
+		return hook.handle(p.Context(), workertest.Attempt(workertest.Facts{Target: job.Target{Webhook: &job.Webhook{URL: receiver.URL, Headers: headers}}}))
 	}
 }
 

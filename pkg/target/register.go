@@ -1,10 +1,9 @@
 package target
 
 import (
+	"context"
 	"net/netip"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -30,15 +29,10 @@ type Options struct {
 	// Secrets are the rules of the secrets that headers of webhooks may refer to, see
 	// job.SecretRef; nil = none.
 	Secrets []string
-	// AWS configures the clients of the targets that call AWS; nil = this worker has
-	// no account, and their attempts fail for good with AWS_NOT_CONFIGURED.
-	AWS *aws.Config
-	// WithoutAWS is what such an attempt tells a person to do.
-	WithoutAWS string
-	// Installation is the installation's prefix. It keeps apart what two of them
-	// start in one account.
-	Installation string
-	Clock        Clock // nil = the system's
+	// ReadSecret reads the whole text of one, such as cloud.Account.ReadSecret; nil =
+	// the worker reads none.
+	ReadSecret func(ctx context.Context, ref job.SecretRef) (string, error)
+	Clock      Clock // nil = the system's
 }
 
 // Loopback are the networks of the machine itself, to be allowed where the
@@ -53,19 +47,11 @@ func Register(w *worker.Worker, o Options) error {
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
-	there := newAccount(o)
 	hook, err := newWebhook(o)
 	if err != nil {
 		return err
 	}
-	hook.vault.account = there
 	worker.Handle(w, job.Target{Webhook: &job.Webhook{}}.HandlerName(), hook.handle)
 	worker.Handle(w, job.Target{Log: &job.LogTarget{}}.HandlerName(), logger{clock: o.Clock}.handle)
-	worker.Handle(w, job.Target{Lambda: &job.LambdaTarget{}}.HandlerName(), there.invoke)
-	worker.Handle(w, job.Target{SQS: &job.SQSTarget{}}.HandlerName(), there.send)
-	worker.Handle(w, job.Target{SNS: &job.SNSTarget{}}.HandlerName(), there.publish)
-	worker.Handle(w, job.Target{EventBridge: &job.EventBridgeTarget{}}.HandlerName(), there.put)
-	worker.Handle(w, job.Target{StepFunctions: &job.StepFunctionsTarget{}}.HandlerName(), there.start)
-	worker.Handle(w, job.Target{ECS: &job.ECSTarget{}}.HandlerName(), there.run)
 	return nil
 }

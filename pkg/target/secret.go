@@ -12,10 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
@@ -46,9 +42,9 @@ const (
 // vault reads the secrets that jobs refer to and keeps them in memory for a while.
 // Nothing of it is ever written.
 type vault struct {
-	account *account
-	rules   []string
-	clock   Clock
+	read  func(ctx context.Context, ref job.SecretRef) (string, error) // nil = the worker reads none
+	rules []string
+	clock Clock
 
 	mu   sync.Mutex
 	kept map[string]*kept // by store and name
@@ -101,12 +97,12 @@ func (v *vault) fetch(ctx context.Context, ref job.SecretRef) (text string, old 
 	if v.clock.Now().Before(k.until) {
 		return k.text, true, nil
 	}
-	if !v.account.there {
-		return "", false, worker.WithCode(CodeNotConfigured, worker.Permanent(fmt.Errorf("this worker has no AWS account to read a secret in: %s", v.account.without)))
+	if v.read == nil {
+		return "", false, worker.WithCode(CodeSecretUnusable, worker.Permanent(errors.New("this worker reads no secrets")))
 	}
 	reading, done := context.WithTimeout(ctx, readSecretFor)
 	defer done()
-	if text, err = v.account.read(reading, ref); err != nil {
+	if text, err = v.read(reading, ref); err != nil {
 		return "", false, err
 	}
 	k.text, k.until = text, v.clock.Now().Add(secretFor)
@@ -131,25 +127,6 @@ func (v *vault) forget(ref job.SecretRef) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.kept, ref.Store+":"+ref.Name)
-}
-
-// read asks the service.
-func (a *account) read(ctx context.Context, ref job.SecretRef) (string, error) {
-	if ref.Store == job.StoreSSM {
-		out, err := a.ssm().GetParameter(ctx, &ssm.GetParameterInput{Name: &ref.Name, WithDecryption: aws.Bool(true)})
-		if err != nil {
-			return "", a.failure(ctx, "SSM", err)
-		}
-		if out.Parameter == nil {
-			return "", nil
-		}
-		return aws.ToString(out.Parameter.Value), nil
-	}
-	out, err := a.secrets().GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &ref.Name}, func(o *secretsmanager.Options) { in(regionOf(ref.Name), &o.Region) })
-	if err != nil {
-		return "", a.failure(ctx, "SECRETSMANAGER", err)
-	}
-	return aws.ToString(out.SecretString), nil
 }
 
 // member is the part of a secret that a reference names, without the line break

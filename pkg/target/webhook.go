@@ -59,7 +59,7 @@ func newWebhook(o Options) (*webhook, error) { return newWebhookBy(o, nil) }
 
 // newWebhookBy asks resolver for the addresses of names; nil = the system's.
 func newWebhookBy(o Options, resolver *net.Resolver) (*webhook, error) {
-	h := &webhook{clock: o.Clock, userAgent: o.UserAgent, vault: &vault{account: &account{}, rules: o.Secrets, clock: o.Clock}}
+	h := &webhook{clock: o.Clock, userAgent: o.UserAgent, vault: &vault{read: o.ReadSecret, rules: o.Secrets, clock: o.Clock}}
 	if h.userAgent == "" {
 		h.userAgent = "Belfry"
 	}

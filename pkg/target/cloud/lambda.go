@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -32,7 +33,7 @@ const (
 const PermanentErrorType = "BelfryPermanent"
 
 // invoke is the target lambda.
-func (a *account) invoke(ctx context.Context, attempt *worker.Attempt) error {
+func (a *Account) invoke(ctx context.Context, attempt *worker.Attempt) error {
 	target := attempt.Target().Lambda
 	if target == nil {
 		return unusable("LAMBDA")
@@ -82,9 +83,9 @@ func functionFailure(kind string, payload []byte) error {
 		Type    string `json:"errorType"`
 		Message string `json:"errorMessage"`
 	}
-	text := "the function answered with an error that does not read: " + printable(payload)
+	text := "the function answered with an error that does not read: " + answer.Printable(payload)
 	if json.Unmarshal(payload, &said) == nil && (said.Type != "" || said.Message != "") {
-		text = fmt.Sprintf("the function failed: %s: %s", printable([]byte(said.Type)), printable([]byte(said.Message)))
+		text = fmt.Sprintf("the function failed: %s: %s", answer.Printable([]byte(said.Type)), answer.Printable([]byte(said.Message)))
 	}
 	err := errors.New(text)
 	switch own := said.Type[strings.LastIndexByte(said.Type, '.')+1:]; {

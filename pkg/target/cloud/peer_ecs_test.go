@@ -1,6 +1,6 @@
 //go:build conformance
 
-package target
+package cloud
 
 import (
 	"io"

@@ -1,6 +1,6 @@
 //go:build conformance
 
-package target
+package cloud
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type peer struct {
 	*testing.T
 	config aws.Config
 	suffix string
-	there  *account
+	there  *Account
 }
 
 func newPeer(t *testing.T) *peer {
@@ -44,7 +44,7 @@ func newPeer(t *testing.T) *peer {
 	}
 	config := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 	return &peer{T: t, config: config, suffix: fmt.Sprintf("-%x", time.Now().UnixNano()),
-		there: newAccount(Options{AWS: &config, Clock: clock.System{}, Installation: "belfry"})}
+		there: New(Options{AWS: &config, Clock: clock.System{}, Installation: "belfry"})}
 }
 
 // queue makes a queue and gives its URL and ARN.

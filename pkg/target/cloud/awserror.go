@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -27,7 +28,7 @@ var passing = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"
 	"SnapStartNotReadyException", "ENILimitReachedException", "EC2UnexpectedException", "EFSMountConnectivityException", "EFSMountTimeoutException", "ClockSkew", "RequestTimeTooSkewed"}
 
 // failure says what becomes of an attempt whose call ended in err.
-func (a *account) failure(ctx context.Context, service string, err error) error {
+func (a *Account) failure(ctx context.Context, service string, err error) error {
 	var already judged
 	if errors.As(err, &already) {
 		return already.error
@@ -37,7 +38,7 @@ func (a *account) failure(ctx context.Context, service string, err error) error 
 		return unheard(ctx, service, err)
 	}
 	code := word(service, refusal.ErrorCode())
-	text := fmt.Errorf("%s answered %s: %s", service, bare(refusal.ErrorCode()), printable([]byte(refusal.ErrorMessage())))
+	text := fmt.Errorf("%s answered %s: %s", service, bare(refusal.ErrorCode()), answer.Printable([]byte(refusal.ErrorMessage())))
 	status, after := a.answer(err)
 	switch throttled := isThrottle(refusal.ErrorCode()); {
 	case throttled || status == http.StatusTooManyRequests:
@@ -52,12 +53,12 @@ func (a *account) failure(ctx context.Context, service string, err error) error 
 
 // answer is the status of the answer behind err, and how long it asks to be
 // spared.
-func (a *account) answer(err error) (status int, after time.Duration) {
+func (a *Account) answer(err error) (status int, after time.Duration) {
 	var response *smithyhttp.ResponseError
 	if !errors.As(err, &response) || response.Response == nil || response.Response.Response == nil {
 		return 0, 0
 	}
-	after, _ = retryAfter(response.Response.Header.Get("Retry-After"), a.clock.Now())
+	after, _ = answer.RetryAfter(response.Response.Header.Get("Retry-After"), a.clock.Now())
 	return response.HTTPStatusCode(), after
 }
 

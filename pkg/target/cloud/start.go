@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 // start is the target stepfunctions.
-func (a *account) start(ctx context.Context, attempt *worker.Attempt) error {
+func (a *Account) start(ctx context.Context, attempt *worker.Attempt) error {
 	target := attempt.Target().StepFunctions
 	if target == nil {
 		return unusable("STEPFUNCTIONS")
@@ -61,7 +61,7 @@ const longestName = 80
 // nameOf is the execution's id as a name of one of a state machine: what names
 // cannot hold is replaced, a job's long name is cut, and a digest keeps apart
 // what then looks alike, as well as tenants and installations.
-func (a *account) nameOf(c contract) string {
+func (a *Account) nameOf(c contract) string {
 	digest := "_" + a.digestOf(c)[:16]
 	job, rest, _ := strings.Cut(c.ExecutionID, "~")
 	rest = "_" + strings.ReplaceAll(rest, "~", "_") + digest
@@ -70,7 +70,7 @@ func (a *account) nameOf(c contract) string {
 
 // digestOf is the same for all attempts of an execution, and of no other: in
 // another tenant or installation a job of that name has a digest of its own.
-func (a *account) digestOf(c contract) string {
+func (a *Account) digestOf(c contract) string {
 	sum := sha256.Sum256([]byte(a.installation + "\n" + c.Tenant + "\n" + c.ExecutionID))
 	return hex.EncodeToString(sum[:])
 }

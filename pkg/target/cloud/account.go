@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
@@ -17,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
+	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -26,10 +28,30 @@ import (
 // no account.
 const CodeNotConfigured = "AWS_NOT_CONFIGURED"
 
-// account is the AWS account of the worker. Each client is made when it is first
+// Options say which account is called. The zero value is none.
+type Options struct {
+	// AWS configures the clients; nil = the worker has no account, and attempts of
+	// jobs with a target in AWS fail for good with AWS_NOT_CONFIGURED.
+	AWS *aws.Config
+	// WithoutAWS is what such an attempt tells a person to do; empty = to give the
+	// worker a region and credentials.
+	WithoutAWS string
+	// Installation is the installation's prefix. It keeps apart what two of them
+	// start in one account.
+	Installation string
+	Clock        Clock // nil = the system's
+}
+
+// Clock tells the time.
+type Clock interface {
+	// Now is the current time.
+	Now() time.Time
+}
+
+// Account is the AWS account of a worker. Each client is made when it is first
 // needed: most workers need one of them, or none. A call is made once: Belfry's
 // own retry decides about another, and keeps its count.
-type account struct {
+type Account struct {
 	there        bool
 	without      string // what to do where there is none
 	installation string
@@ -46,8 +68,12 @@ type account struct {
 	ssm     func() *ssm.Client
 }
 
-func newAccount(o Options) *account {
-	a := &account{there: o.AWS != nil, without: o.WithoutAWS, installation: o.Installation, clock: o.Clock}
+// New makes the account. It makes no call and no client.
+func New(o Options) *Account {
+	if o.Clock == nil {
+		o.Clock = clock.System{}
+	}
+	a := &Account{there: o.AWS != nil, without: o.WithoutAWS, installation: o.Installation, clock: o.Clock}
 	if a.without == "" {
 		a.without = "give the worker an AWS region and credentials"
 	}
@@ -67,6 +93,16 @@ func newAccount(o Options) *account {
 	return a
 }
 
+// Register adds the targets in AWS to a worker.
+func (a *Account) Register(w *worker.Worker) {
+	worker.Handle(w, job.Target{Lambda: &job.LambdaTarget{}}.HandlerName(), a.invoke)
+	worker.Handle(w, job.Target{SQS: &job.SQSTarget{}}.HandlerName(), a.send)
+	worker.Handle(w, job.Target{SNS: &job.SNSTarget{}}.HandlerName(), a.publish)
+	worker.Handle(w, job.Target{EventBridge: &job.EventBridgeTarget{}}.HandlerName(), a.put)
+	worker.Handle(w, job.Target{StepFunctions: &job.StepFunctionsTarget{}}.HandlerName(), a.start)
+	worker.Handle(w, job.Target{ECS: &job.ECSTarget{}}.HandlerName(), a.run)
+}
+
 // call is one call of a target: its service in the words of codes, such as SQS,
 // and its operation.
 type call struct {
@@ -77,7 +113,7 @@ type call struct {
 
 // perform makes one call for an attempt: with its contract, in a span of its
 // own, and with what it started in the attempt's log.
-func (a *account) perform(ctx context.Context, attempt *worker.Attempt, c call) error {
+func (a *Account) perform(ctx context.Context, attempt *worker.Attempt, c call) error {
 	if !a.there {
 		return worker.WithCode(CodeNotConfigured, worker.Permanent(fmt.Errorf("this worker has no AWS account to call %s in: %s", c.service, a.without)))
 	}

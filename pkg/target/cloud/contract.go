@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -34,8 +35,8 @@ func contractOf(a *worker.Attempt, traced string) contract {
 		traced = a.Traceparent()
 	}
 	return contract{ExecutionID: a.ExecutionID(), IdempotencyKey: a.IdempotencyKey(), Tenant: a.Tenant(), Job: a.Job(), Revision: a.Revision(),
-		ScheduledTime: stamp(a.ScheduledAt()), IntervalStart: stamp(start), IntervalEnd: stamp(end), Attempt: a.Number(), FencingToken: a.FencingToken(),
-		Deadline: stamp(a.Deadline()), Traceparent: traced}
+		ScheduledTime: answer.Stamp(a.ScheduledAt()), IntervalStart: answer.Stamp(start), IntervalEnd: answer.Stamp(end), Attempt: a.Number(), FencingToken: a.FencingToken(),
+		Deadline: answer.Stamp(a.Deadline()), Traceparent: traced}
 }
 
 // text is the contract as one JSON object.
@@ -115,7 +116,7 @@ func (c contract) within(payload json.RawMessage) (json.RawMessage, error) {
 // body is the payload, or an empty object: receivers always find JSON.
 func body(a *worker.Attempt) string {
 	if len(a.Payload()) == 0 {
-		return string(emptyBody)
+		return "{}"
 	}
 	return string(a.Payload())
 }

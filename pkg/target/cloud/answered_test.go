@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func targets() map[string]job.Target {
 	}
 }
 
-func (a *account) handlers() map[string]worker.Handler {
+func (a *Account) handlers() map[string]worker.Handler {
 	return map[string]worker.Handler{"LAMBDA": a.invoke, "SQS": a.send, "SNS": a.publish, "EVENTBRIDGE": a.put, "STEPFUNCTIONS": a.start, "ECS": a.run}
 }
 
@@ -54,7 +54,7 @@ func answered(t *testing.T, service string, status int, text string, headers ...
 	}))
 	defer server.Close()
 	config := aws.Config{Region: "eu-west-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "key", "")}
-	there := newAccount(Options{AWS: &config, Clock: clock.System{}, Installation: "belfry"})
+	there := New(Options{AWS: &config, Clock: clock.System{}, Installation: "belfry"})
 	err = there.handlers()[service](t.Context(), workertest.Attempt(facts(targets()[service], `{"a":1}`)))
 	return calls, err
 }
@@ -170,7 +170,7 @@ func TestACallHasASpanThatTheTargetIsTold(t *testing.T) {
 	}))
 	defer server.Close()
 	config := aws.Config{Region: "eu-west-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "key", "")}
-	_ = newAccount(Options{AWS: &config, Clock: clock.System{}}).invoke(ctx, workertest.Attempt(facts(targets()["LAMBDA"], ""))) // it fails, as the span says
+	_ = New(Options{AWS: &config, Clock: clock.System{}}).invoke(ctx, workertest.Attempt(facts(targets()["LAMBDA"], ""))) // it fails, as the span says
 	above.End()
 	if len(kept.Ended()) != 2 {
 		t.Fatalf("%d spans", len(kept.Ended()))
@@ -197,19 +197,19 @@ func TestACallThatIsNotAnsweredInTimeIsATimeout(t *testing.T) {
 	config := aws.Config{Region: "eu-west-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "key", "")}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-begun; cancel() }()
-	err := newAccount(Options{AWS: &config, Clock: clock.System{}}).send(ctx, workertest.Attempt(facts(targets()["SQS"], "")))
+	err := New(Options{AWS: &config, Clock: clock.System{}}).send(ctx, workertest.Attempt(facts(targets()["SQS"], "")))
 	if f := worker.FailureOf(err); f == nil || f.Code != "SQS_TIMEOUT" {
 		t.Errorf("%+v", f)
 	}
 	server.Close()
-	err = newAccount(Options{AWS: &config, Clock: clock.System{}}).send(t.Context(), workertest.Attempt(facts(targets()["SQS"], "")))
+	err = New(Options{AWS: &config, Clock: clock.System{}}).send(t.Context(), workertest.Attempt(facts(targets()["SQS"], "")))
 	if f := worker.FailureOf(err); f == nil || f.Code != "SQS_CONNECTION" || f.Class != "transient" {
 		t.Errorf("%+v", f)
 	}
 }
 
 func TestAWorkerWithoutAnAccountSaysWhatToDo(t *testing.T) {
-	without := newAccount(Options{Clock: clock.System{}, WithoutAWS: "start it with --aws"})
+	without := New(Options{Clock: clock.System{}, WithoutAWS: "start it with --aws"})
 	for service, handle := range without.handlers() {
 		f := worker.FailureOf(handle(t.Context(), workertest.Attempt(facts(targets()[service], ""))))
 		if f == nil || f.Class != "permanent" || f.Code != CodeNotConfigured || !strings.Contains(f.Text, "start it with --aws") || !strings.Contains(f.Text, service) {

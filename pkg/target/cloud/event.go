@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
+	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -17,7 +18,7 @@ import (
 const entryMost = 256 << 10
 
 // put is the target eventbridge.
-func (a *account) put(ctx context.Context, attempt *worker.Attempt) error {
+func (a *Account) put(ctx context.Context, attempt *worker.Attempt) error {
 	target := attempt.Target().EventBridge
 	if target == nil {
 		return unusable("EVENTBRIDGE")
@@ -61,7 +62,7 @@ func entryFailure(entries []types.PutEventsResultEntry) error {
 		return worker.WithCode("EVENTBRIDGE_FAILED_ENTRY", worker.Retry(errors.New("EventBridge took the call and not the event, and did not say why")))
 	}
 	code := *entries[0].ErrorCode
-	err := fmt.Errorf("EventBridge took the call and not the event: %s: %s", printable([]byte(code)), printable([]byte(aws.ToString(entries[0].ErrorMessage))))
+	err := fmt.Errorf("EventBridge took the call and not the event: %s: %s", answer.Printable([]byte(code)), answer.Printable([]byte(aws.ToString(entries[0].ErrorMessage))))
 	switch {
 	case isThrottle(code):
 		err = worker.RetryAfter(err, 0)

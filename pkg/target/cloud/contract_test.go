@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"encoding/base64"
@@ -72,7 +72,7 @@ var (
 // What is started is named by the execution: the same for all its attempts, and
 // of no other execution, tenant or installation.
 func TestWhatIsStartedIsNamedByItsExecutionAlone(t *testing.T) {
-	here, there := newAccount(Options{Installation: "belfry", Clock: clock.System{}}), newAccount(Options{Installation: "other", Clock: clock.System{}})
+	here, there := New(Options{Installation: "belfry", Clock: clock.System{}}), New(Options{Installation: "other", Clock: clock.System{}})
 	target := &job.ECSTarget{Containers: []job.ContainerOverride{{Name: "main"}}}
 	rapid.Check(t, func(t *rapid.T) {
 		c := someContract(t)

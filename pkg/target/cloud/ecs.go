@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -25,7 +26,7 @@ const (
 )
 
 // run is the target ecs.
-func (a *account) run(ctx context.Context, attempt *worker.Attempt) error {
+func (a *Account) run(ctx context.Context, attempt *worker.Attempt) error {
 	target := attempt.Target().ECS
 	if target == nil {
 		return unusable("ECS")
@@ -49,7 +50,7 @@ func (a *account) run(ctx context.Context, attempt *worker.Attempt) error {
 
 // task is the call of a target. Its token is the execution's: however often the
 // call is repeated, one task is started.
-func (a *account) task(t *job.ECSTarget, c contract, payload string) *ecs.RunTaskInput {
+func (a *Account) task(t *job.ECSTarget, c contract, payload string) *ecs.RunTaskInput {
 	input := &ecs.RunTaskInput{Cluster: &t.Cluster, TaskDefinition: &t.TaskDefinition, Count: aws.Int32(1), LaunchType: types.LaunchType(t.LaunchType),
 		ClientToken: aws.String("belfry-" + a.digestOf(c)[:40]), StartedBy: aws.String("belfry/" + notInStartedBy.ReplaceAllString(a.nameOf(c), "-")), Overrides: &types.TaskOverride{}}
 	if t.PlatformVersion != "" {
@@ -101,8 +102,8 @@ func taskFailure(failures []types.Failure) error {
 		return worker.WithCode(CodeTaskNotStarted, worker.Retry(errors.New("ECS started no task and gave no reason")))
 	}
 	f := failures[0]
-	reason := printable([]byte(aws.ToString(f.Reason)))
-	err := fmt.Errorf("ECS started no task: %s %s", reason, printable([]byte(aws.ToString(f.Detail))))
+	reason := answer.Printable([]byte(aws.ToString(f.Reason)))
+	err := fmt.Errorf("ECS started no task: %s %s", reason, answer.Printable([]byte(aws.ToString(f.Detail))))
 	switch {
 	case isRoom(reason):
 		return worker.WithCode(CodeTaskNoCapacity, worker.Retry(err))
@@ -117,7 +118,7 @@ func taskFailure(failures []types.Failure) error {
 func taskRefusal(err error) error {
 	var refusal interface{ ErrorMessage() string }
 	if errors.As(err, &refusal) && isRoom(refusal.ErrorMessage()) {
-		return judged{worker.WithCode(CodeTaskNoCapacity, worker.Retry(fmt.Errorf("ECS started no task: %s", printable([]byte(refusal.ErrorMessage())))))}
+		return judged{worker.WithCode(CodeTaskNoCapacity, worker.Retry(fmt.Errorf("ECS started no task: %s", answer.Printable([]byte(refusal.ErrorMessage())))))}
 	}
 	return err
 }

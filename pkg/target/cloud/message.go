@@ -1,4 +1,4 @@
-package target
+package cloud
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 var textAttribute = aws.String("String")
 
 // send is the target sqs.
-func (a *account) send(ctx context.Context, attempt *worker.Attempt) error {
+func (a *Account) send(ctx context.Context, attempt *worker.Attempt) error {
 	target := attempt.Target().SQS
 	if target == nil {
 		return unusable("SQS")
@@ -43,7 +43,7 @@ func (a *account) send(ctx context.Context, attempt *worker.Attempt) error {
 }
 
 // publish is the target sns.
-func (a *account) publish(ctx context.Context, attempt *worker.Attempt) error {
+func (a *Account) publish(ctx context.Context, attempt *worker.Attempt) error {
 	target := attempt.Target().SNS
 	if target == nil {
 		return unusable("SNS")
