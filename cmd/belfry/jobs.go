@@ -104,18 +104,6 @@ func by(who client.Text) string {
 	return " by " + safe(string(who))
 }
 
-func targetText(t job.Target) string {
-	switch {
-	case t.Webhook != nil:
-		return "webhook " + t.Webhook.URL
-	case t.Handler != nil:
-		return "handler " + t.Handler.Name
-	case t.Log != nil:
-		return strings.TrimSpace("log " + t.Log.Message)
-	}
-	return ""
-}
-
 func (a *app) jobsNext() *cobra.Command {
 	var after string
 	var count int
