@@ -115,7 +115,7 @@ type call struct {
 // own, and with what it started in the attempt's log.
 func (a *Account) perform(ctx context.Context, attempt *worker.Attempt, c call) error {
 	if !a.there {
-		return worker.WithCode(CodeNotConfigured, worker.Permanent(fmt.Errorf("this worker has no AWS account to call %s in: %s", c.service, a.without)))
+		return worker.WithCode(CodeNotConfigured, worker.Permanent(fmt.Errorf("this worker has no AWS account to call %s in: %s", named(c.service), a.without)))
 	}
 	span := observe.CallAWS(ctx, c.service, c.operation, a.clock.Now())
 	defer func() { span.End(a.clock.Now()) }()
@@ -130,6 +130,21 @@ func (a *Account) perform(ctx context.Context, attempt *worker.Attempt, c call) 
 		attempt.Log().LogAttrs(ctx, slog.LevelInfo, "target started", append([]slog.Attr{slog.String("service", c.service)}, started...)...)
 	}
 	return err
+}
+
+// named is what people call a service.
+func named(service string) string {
+	switch service {
+	case "LAMBDA":
+		return "Lambda"
+	case "EVENTBRIDGE":
+		return "EventBridge"
+	case "STEPFUNCTIONS":
+		return "Step Functions"
+	case "SECRETSMANAGER":
+		return "Secrets Manager"
+	}
+	return service
 }
 
 // unusable is the failure of an attempt whose job names no target of that kind:

@@ -212,7 +212,7 @@ func TestAWorkerWithoutAnAccountSaysWhatToDo(t *testing.T) {
 	without := New(Options{Clock: clock.System{}, WithoutAWS: "start it with --aws"})
 	for service, handle := range without.handlers() {
 		f := worker.FailureOf(handle(t.Context(), workertest.Attempt(facts(targets()[service], ""))))
-		if f == nil || f.Class != "permanent" || f.Code != CodeNotConfigured || !strings.Contains(f.Text, "start it with --aws") || !strings.Contains(f.Text, service) {
+		if f == nil || f.Class != "permanent" || f.Code != CodeNotConfigured || !strings.Contains(f.Text, "start it with --aws") || !strings.Contains(f.Text, "to call "+named(service)) {
 			t.Errorf("%s: %+v", service, f)
 		}
 		if f := worker.FailureOf(handle(t.Context(), workertest.Attempt(facts(job.Target{}, "")))); f == nil || f.Class != "permanent" || f.Code != service+"_UNUSABLE" {

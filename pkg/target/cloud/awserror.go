@@ -38,7 +38,7 @@ func (a *Account) failure(ctx context.Context, service string, err error) error 
 		return unheard(ctx, service, err)
 	}
 	code := word(service, refusal.ErrorCode())
-	text := fmt.Errorf("%s answered %s: %s", service, bare(refusal.ErrorCode()), answer.Printable([]byte(refusal.ErrorMessage())))
+	text := fmt.Errorf("%s answered %s: %s", named(service), bare(refusal.ErrorCode()), answer.Printable([]byte(refusal.ErrorMessage())))
 	status, after := a.answer(err)
 	switch throttled := isThrottle(refusal.ErrorCode()); {
 	case throttled || status == http.StatusTooManyRequests:
@@ -70,11 +70,11 @@ func unheard(ctx context.Context, service string, err error) error {
 	case ctx.Err() != nil:
 		return worker.WithCode(service+"_TIMEOUT", fmt.Errorf("no answer before the attempt ended: %w", ctx.Err()))
 	case errors.As(err, &invalid):
-		return worker.WithCode(service+"_UNUSABLE", worker.Permanent(fmt.Errorf("call %s: %w", service, err)))
+		return worker.WithCode(service+"_UNUSABLE", worker.Permanent(fmt.Errorf("call %s: %w", named(service), err)))
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return worker.WithCode(service+"_TIMEOUT", worker.TimedOut(fmt.Errorf("call %s: %w", service, inmost(err))))
+		return worker.WithCode(service+"_TIMEOUT", worker.TimedOut(fmt.Errorf("call %s: %w", named(service), inmost(err))))
 	}
-	return worker.WithCode(service+"_CONNECTION", worker.Retry(fmt.Errorf("call %s: %w", service, inmost(err))))
+	return worker.WithCode(service+"_CONNECTION", worker.Retry(fmt.Errorf("call %s: %w", named(service), inmost(err))))
 }
 
 // inmost is what failed, without the SDK's own words around it.
@@ -112,13 +112,13 @@ func word(service, code string) string {
 	before := '_'
 	for i, r := range code {
 		switch {
+		case r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			b.WriteRune('_')
 		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(before) || followedByLower(code[i:]) && unicode.IsUpper(before)):
 			b.WriteRune('_')
 			b.WriteRune(r)
-		case r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-			b.WriteRune(unicode.ToUpper(r))
 		default:
-			b.WriteRune('_')
+			b.WriteRune(unicode.ToUpper(r))
 		}
 		before = r
 	}

@@ -153,7 +153,9 @@ func TestCodesAreWords(t *testing.T) {
 }
 
 func FuzzWordsOfCodes(f *testing.F) {
-	f.Add("ThrottlingException")
+	for _, code := range []string{"ThrottlingException", "aƋ", "AWS.SimpleQueueService.NonExistentQueue"} {
+		f.Add(code)
+	}
 	valid := regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
 	f.Fuzz(func(t *testing.T, code string) {
 		if got := word("EVENTBRIDGE", code); !valid.MatchString(got) {
