@@ -17,6 +17,7 @@ type replayFlags struct {
 	deadFlags
 	rate, run, key     string
 	dryRun, all, again bool
+	scratch            bool
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -25,7 +26,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Long: `Repeat a dead letter, or all that the flags select, latest end first, at a rate.
 
 A replay is a new execution under the job's current revision, with the scheduled time, data interval and business
-idempotency key of what it repeats; each names the other. What has been replayed or closed is left out, unless
+idempotency key of what it repeats, and goes on from its checkpoint; each names the other. What has been replayed or closed is left out, unless
 --again asks for it. A run that was cut short goes on with --run: it replays nothing twice.`,
 		Example: `  belfry replay 'nightly~20260712T013000Z~v3'
   belfry replay --job nightly --code HTTP_503 --since 24h --dry-run
@@ -36,10 +37,11 @@ idempotency key of what it repeats; each names the other. What has been replayed
 	c.Flags().StringVar(&f.key, "idempotency-key", "", "with ID: the same key means the same replay, so the command may be repeated")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say which, and how many")
 	c.Flags().BoolVar(&f.all, "all", false, "every dead letter of the tenant")
+	c.Flags().BoolVar(&f.scratch, "from-scratch", false, "begin anew: do not go on from the checkpoint that was saved")
 	c.Flags().BoolVar(&f.again, "again", false, "also what has been replayed or closed")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {
-			return a.replayOne(c, args[0], f.key)
+			return a.replayOne(c, args[0], f.key, f.scratch)
 		}
 		if f.key != "" {
 			return usage(c, "--idempotency-key needs an ID: a run of many has its name, --run")
@@ -49,14 +51,14 @@ idempotency key of what it repeats; each names the other. What has been replayed
 	return c
 }
 
-func (a *app) replayOne(c *cobra.Command, id, idempotencyKey string) error {
+func (a *app) replayOne(c *cobra.Command, id, idempotencyKey string, scratch bool) error {
 	for _, flag := range []string{"job", "type", "code", "status", "since", "until", "rate", "run", "dry-run", "all", "again"} {
 		if c.Flags().Changed(flag) {
 			return usage(c, "ID and --%s contradict each other: give one of them", flag)
 		}
 	}
 	return a.call(c, func(ctx context.Context, api *client.Client) error {
-		e, err := api.ReplayExecution(ctx, id, idempotencyKey)
+		e, err := api.ReplayExecution(ctx, id, idempotencyKey, scratch)
 		if err != nil {
 			return err
 		}
@@ -101,7 +103,7 @@ func (a *app) replayMany(c *cobra.Command, f *replayFlags) error {
 		pace = 10
 	}
 	sum := &replayed{DryRun: f.dryRun, Refused: []client.Replay{}, First: []string{}, pace: pace, ask: client.ReplaysQuestion{Job: q.Job, Type: q.Type, Codes: q.Codes, Statuses: q.Statuses,
-		Since: q.Since, Until: q.Until, All: f.all, Again: f.again, Run: f.run}}
+		Since: q.Since, Until: q.Until, All: f.all, Again: f.again, Scratch: f.scratch, Run: f.run}}
 	api, err := a.api(c.Context())
 	if err != nil {
 		return err

@@ -86,8 +86,12 @@ func (c *Client) RetryExecution(ctx context.Context, id string) (Execution, erro
 
 // ReplayExecution repeats a dead letter. With an idempotency key it is safe to repeat
 // and the same key gives the same replay; without one each call makes another.
-func (c *Client) ReplayExecution(ctx context.Context, id, idempotencyKey string) (Execution, error) {
-	k := call{method: http.MethodPost, path: []string{"executions", id, "replay"}, once: idempotencyKey == ""}
+// From scratch it does not go on from what the execution has saved.
+func (c *Client) ReplayExecution(ctx context.Context, id, idempotencyKey string, fromScratch bool) (Execution, error) {
+	k := call{method: http.MethodPost, path: []string{"executions", id, "replay"}, query: url.Values{}, once: idempotencyKey == ""}
+	if fromScratch {
+		k.query.Set("from_scratch", "true")
+	}
 	if idempotencyKey != "" {
 		k.header = http.Header{"Idempotency-Key": {idempotencyKey}}
 	}
@@ -121,6 +125,7 @@ type ReplaysQuestion struct {
 	Until    string       `json:"until,omitempty"`
 	All      bool         `json:"all,omitempty"`
 	Again    bool         `json:"again,omitempty"`
+	Scratch  bool         `json:"from_scratch,omitempty"`
 	Run      string       `json:"run,omitempty"`
 	Cursor   string       `json:"cursor,omitempty"`
 	Limit    int          `json:"limit,omitempty"`

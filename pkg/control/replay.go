@@ -21,6 +21,7 @@ type ReplayRequest struct {
 	// IdempotencyKey makes the request safe to repeat for as long as the replay is
 	// kept: the same word gives the same replay. Empty: each request makes another.
 	IdempotencyKey string
+	FromScratch    bool // it does not go on from what the execution it repeats has saved
 }
 
 // Replay makes a new execution that repeats a dead letter: under the job's current
@@ -38,7 +39,7 @@ func (s *Service) Replay(ctx context.Context, r ReplayRequest) (*job.Execution, 
 		}
 		run = serial
 	}
-	e, _, err := s.replay(ctx, r.Ref, r.Key, run, r.Actor, false)
+	e, _, err := s.replay(ctx, r.Ref, r.Key, run, r.Actor, false, r.FromScratch)
 	return e, err
 }
 
@@ -53,7 +54,7 @@ func (s *Service) serial() (string, error) {
 // replay makes the replay that a run makes of an execution, and sends it. One that
 // the run has made before is returned as it is; false tells so. With open, one that
 // somebody else has dealt with meanwhile is errDealtWith.
-func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, actor string, open bool) (*job.Execution, bool, error) {
+func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, actor string, open, scratch bool) (*job.Execution, bool, error) {
 	for try := 0; ; try++ {
 		of, err := s.Executions.Execution(ctx, ref, key)
 		if err != nil {
@@ -79,6 +80,7 @@ func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, act
 		if err != nil {
 			return nil, false, err
 		}
+		e.FromScratch = scratch
 		made, err := s.DeadLetters.PutReplay(ctx, of, e, audited(of, "replay", actor, "", e.CreatedAt))
 		if errors.Is(err, job.ErrLost) && try < maxTries {
 			continue
@@ -96,7 +98,7 @@ func (s *Service) replay(ctx context.Context, ref job.Ref, key job.Key, run, act
 func replayable(of *job.Execution) error {
 	switch {
 	case of.Kind == job.KindChild:
-		return &job.Error{Code: job.CodeNotSupported, Field: "id", Value: of.ID(), Message: "a child is not replayed by itself: its page has counted it as failed",
+		return &job.Error{Code: job.CodeStateConflict, Field: "id", Value: of.ID(), Message: "a child is not replayed by itself: its page has counted it as failed",
 			Fix: "replay what runs after the children, or run the job anew: " + job.ID(of.Job, job.ReduceKey(of.Parent()), of.Revision)}
 	case !lifecycle.DeadLetter(of.Status):
 		return notWaiting(of, "replayed", instead(of))

@@ -258,3 +258,21 @@ func TestTwoRunsAtOnceReplayEachLetterOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestAReplayThatBeginsFromScratchSaysSo(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.put(once())
+		at := d.head().LastScheduled
+		time.Sleep(3 * time.Minute)
+		first, err := d.belfry.Store.Execution(d.Context(), d.ref, job.ScheduledKey(at))
+		d.must(err)
+		first = d.bring(first, job.Dead, "X")
+		for _, scratch := range []bool{false, true} {
+			made, err := d.Replay(d.Context(), control.ReplayRequest{Ref: d.ref, Key: first.Key, Actor: "bob", FromScratch: scratch})
+			d.must(err)
+			if got := d.reload(made); got.FromScratch != scratch || got.ReplayOf != first.ID() {
+				t.Errorf("asked for from scratch: %v, stored: %v", scratch, got.FromScratch)
+			}
+		}
+	})
+}

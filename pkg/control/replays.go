@@ -24,9 +24,11 @@ type ReplaysRequest struct {
 	// it was named. Empty: a new one.
 	Run    string
 	DryRun bool // only say which
-	Cursor string
-	Limit  int // 1 to MaxReplayPage
-	Actor  string
+	// FromScratch: no replay goes on from what the execution it repeats has saved.
+	FromScratch bool
+	Cursor      string
+	Limit       int // 1 to MaxReplayPage
+	Actor       string
 }
 
 // MaxReplayPage is how many replays one page makes at most.
@@ -67,7 +69,7 @@ func (s *Service) Replays(ctx context.Context, r ReplaysRequest) (ReplaysResult,
 		e := letter.Execution
 		one := ReplayResult{Of: e}
 		if !r.DryRun {
-			one.Replay, one.Made, one.Refused = s.replay(ctx, e.Ref, e.Key, r.Run, r.Actor, !r.Again)
+			one.Replay, one.Made, one.Refused = s.replay(ctx, e.Ref, e.Key, r.Run, r.Actor, !r.Again, r.FromScratch)
 		}
 		if errors.Is(one.Refused, errDealtWith) {
 			continue

@@ -14,6 +14,7 @@ import (
 
 type replayInput struct {
 	ID             string `path:"id" doc:"Id of the dead letter"`
+	FromScratch    bool   `query:"from_scratch" doc:"Begin anew: do not go on from what the execution has saved (its checkpoint)"`
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"Makes the request safe to repeat: the same key gives the same replay"`
 }
 
@@ -21,17 +22,18 @@ type replayInput struct {
 type ReplaysBody struct {
 	_ struct{} `additionalProperties:"false"`
 
-	Job    string   `json:"job,omitempty" maxLength:"64" doc:"Only of this job"`
-	Type   string   `json:"type,omitempty" maxLength:"64" doc:"Only of jobs of this type"`
-	Code   []string `json:"code,omitempty" nullable:"false" doc:"Only with one of these error codes"`
-	Status []string `json:"status,omitempty" nullable:"false" enum:"FAILED,DEAD,NEEDS_REVIEW" doc:"Only FAILED, or only DEAD"`
-	Since  string   `json:"since,omitempty" maxLength:"64" doc:"RFC 3339 instant: only what ended at or after it"`
-	Until  string   `json:"until,omitempty" maxLength:"64" doc:"RFC 3339 instant: only what ended at or before it; never later than the run was named"`
-	All    bool     `json:"all,omitempty" doc:"Needed when nothing else selects"`
-	Again  bool     `json:"again,omitempty" doc:"Also what has been replayed or closed"`
-	Run    string   `json:"run,omitempty" maxLength:"64" doc:"Name of the run, as an earlier page or a dry run gave it; default a new one"`
-	Cursor string   `json:"cursor,omitempty" maxLength:"4096" doc:"next_cursor of the page before"`
-	Limit  int      `json:"limit,omitempty" minimum:"1" maximum:"100" default:"100" doc:"Most replays of a page"`
+	Job     string   `json:"job,omitempty" maxLength:"64" doc:"Only of this job"`
+	Type    string   `json:"type,omitempty" maxLength:"64" doc:"Only of jobs of this type"`
+	Code    []string `json:"code,omitempty" nullable:"false" doc:"Only with one of these error codes"`
+	Status  []string `json:"status,omitempty" nullable:"false" enum:"FAILED,DEAD,NEEDS_REVIEW" doc:"Only FAILED, or only DEAD"`
+	Since   string   `json:"since,omitempty" maxLength:"64" doc:"RFC 3339 instant: only what ended at or after it"`
+	Until   string   `json:"until,omitempty" maxLength:"64" doc:"RFC 3339 instant: only what ended at or before it; never later than the run was named"`
+	All     bool     `json:"all,omitempty" doc:"Needed when nothing else selects"`
+	Scratch bool     `json:"from_scratch,omitempty" doc:"Begin anew: none goes on from what it had saved (its checkpoint)"`
+	Again   bool     `json:"again,omitempty" doc:"Also what has been replayed or closed"`
+	Run     string   `json:"run,omitempty" maxLength:"64" doc:"Name of the run, as an earlier page or a dry run gave it; default a new one"`
+	Cursor  string   `json:"cursor,omitempty" maxLength:"4096" doc:"next_cursor of the page before"`
+	Limit   int      `json:"limit,omitempty" minimum:"1" maximum:"100" default:"100" doc:"Most replays of a page"`
 }
 
 type replaysInput struct {
@@ -52,7 +54,7 @@ func (a *api) registerReplays() {
 
 func (a *api) replayExecution(ctx context.Context, in *replayInput) (*runOutput, error) {
 	out, err := a.onExecution(ctx, in.ID, func(ref job.Ref, key job.Key, actor string) (*job.Execution, error) {
-		return a.control.Replay(ctx, control.ReplayRequest{Ref: ref, Key: key, Actor: actor, IdempotencyKey: in.IdempotencyKey})
+		return a.control.Replay(ctx, control.ReplayRequest{Ref: ref, Key: key, Actor: actor, IdempotencyKey: in.IdempotencyKey, FromScratch: in.FromScratch})
 	})
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func (a *api) replayExecution(ctx context.Context, in *replayInput) (*runOutput,
 func (a *api) replayMany(ctx context.Context, in *replaysInput) (*replaysOutput, error) {
 	var r reading
 	b := in.Body
-	request := control.ReplaysRequest{Tenant: callerOf(ctx).Tenant, All: b.All, Again: b.Again, Run: b.Run, DryRun: in.DryRun, Cursor: b.Cursor, Limit: b.Limit, Actor: callerOf(ctx).Principal,
+	request := control.ReplaysRequest{Tenant: callerOf(ctx).Tenant, All: b.All, Again: b.Again, FromScratch: b.Scratch, Run: b.Run, DryRun: in.DryRun, Cursor: b.Cursor, Limit: b.Limit, Actor: callerOf(ctx).Principal,
 		Filter: control.DeadFilter{Job: b.Job, Type: b.Type, Codes: b.Code, Since: r.instant("since", b.Since), Until: r.instant("until", b.Until)}}
 	for _, s := range b.Status {
 		request.Filter.Statuses = append(request.Filter.Statuses, job.Status(s))

@@ -85,6 +85,10 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 	if err != nil {
 		return err
 	}
+	if e.ReplayOf != "" { // what follows the children of a replay
+		u.set += ", replay_of = :replay_of"
+		u.values[":replay_of"] = text(e.ReplayOf)
+	}
 	_, err = s.update(ctx, u)
 	if errors.Is(err, job.ErrLost) {
 		return nil

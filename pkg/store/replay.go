@@ -31,6 +31,10 @@ func (s *Store) PutReplay(ctx context.Context, of, e *job.Execution, audit job.A
 		u.set += ", replayed_from = :replayed_from"
 		u.values[":replayed_from"] = text(e.ReplayedFrom)
 	}
+	if e.FromScratch {
+		u.set += ", from_scratch = :scratch"
+		u.values[":scratch"] = number(1)
+	}
 	if !e.Covers.IsZero() {
 		u.set += ", covers = :covers"
 		u.values[":covers"] = seconds(e.Covers)

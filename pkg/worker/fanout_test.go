@@ -381,7 +381,7 @@ func TestWhatFollowsCanBeReplayedAlthoughTooManyFailed(t *testing.T) {
 		if _, err := b.Control.Replay(t.Context(), control.ReplayRequest{Ref: ref, Key: job.ReduceKey(job.ScheduledKey(at)), Actor: "ada"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Control.Replay(t.Context(), control.ReplayRequest{Ref: ref, Key: job.ChildKey(job.ScheduledKey(at), 3), Actor: "ada"}); job.CodeOf(err) != job.CodeNotSupported {
+		if _, err := b.Control.Replay(t.Context(), control.ReplayRequest{Ref: ref, Key: job.ChildKey(job.ScheduledKey(at), 3), Actor: "ada"}); job.CodeOf(err) != job.CodeStateConflict {
 			t.Errorf("a child is replayed: %v", err)
 		}
 		time.Sleep(time.Minute)
