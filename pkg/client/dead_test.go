@@ -31,7 +31,10 @@ func TestVerbsOnWhatFailed(t *testing.T) {
 		},
 			"POST /v1/executions/a~1~v1/resolve", true},
 		"a retry now": {func(ctx context.Context, c *Client) error { _, err := c.RetryExecution(ctx, "a~1~v1"); return err }, "POST /v1/executions/a~1~v1/retry", true},
-		"a replay":    {func(ctx context.Context, c *Client) error { _, err := c.ReplayExecution(ctx, "a~1~v1", "", false); return err }, "POST /v1/executions/a~1~v1/replay", false},
+		"a replay": {func(ctx context.Context, c *Client) error {
+			_, err := c.ReplayExecution(ctx, "a~1~v1", "", false)
+			return err
+		}, "POST /v1/executions/a~1~v1/replay", false},
 		"a replay with a key": {func(ctx context.Context, c *Client) error {
 			_, err := c.ReplayExecution(ctx, "a~1~v1", "k", false)
 			return err

@@ -1,11 +1,6 @@
 package execute_test
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-	"testing"
-)
+import "slices"
 
 // This model is one execution that fans out into three children on two pages, with
 // all who touch them: two attempts of the parent, of which the first may be frozen
@@ -166,15 +161,6 @@ func (r familyRules) parent(s familyM, i int, step familyStep) {
 func (r familyRules) page(s familyM, i int, step familyStep) {
 	n, p := s, s.parents[i]
 	me := &n.parents[i]
-	opens := func() {
-		if s.openings>>p.page&1 == 0 {
-			n.openings |= 1 << p.page
-			n.left[p.page] = kidsOn[p.page] & s.kids
-			if r.pagesAppear {
-				n.open |= 1 << p.page
-			}
-		}
-	}
 	switch p.at {
 	case opensPage:
 		switch {
@@ -184,7 +170,7 @@ func (r familyRules) page(s familyM, i int, step familyStep) {
 			me.page++
 		default:
 			if !r.opensLate {
-				opens()
+				n.opens(p.page, r.pagesAppear)
 			}
 			me.at, me.kid = putsKids, 0
 		}
@@ -204,14 +190,14 @@ func (r familyRules) page(s familyM, i int, step familyStep) {
 			me.kid++
 		default:
 			me.kid++
-			if s.ended>>kid&1 == 0 && !(r.noResend && i == 1) && !n.send(kid) {
+			if s.ended>>kid&1 == 0 && (!r.noResend || i == 0) && !n.send(kid) {
 				return
 			}
 		}
 		step("a parent makes a child, or sends its message", false, n)
 	case notesPage:
 		if r.opensLate {
-			opens()
+			n.opens(p.page, r.pagesAppear)
 		}
 		n.made |= 1 << p.page
 		*me = parentM{at: opensPage, page: p.page + 1}
@@ -226,6 +212,18 @@ func (r familyRules) page(s familyM, i int, step familyStep) {
 	if n := s; r.settlesEarly && s.token == uint8(i+1) && p.at < settles {
 		n.parents[i].at, n.token = isGone, 3
 		step("a parent settles early", false, n)
+	}
+}
+
+// opens makes a page's own item, unless it is there.
+func (s *familyM) opens(page uint8, appears bool) {
+	if s.openings>>page&1 == 1 {
+		return
+	}
+	s.openings |= 1 << page
+	s.left[page] = kidsOn[page] & s.kids
+	if appears {
+		s.open |= 1 << page
 	}
 }
 
@@ -298,106 +296,4 @@ func (r familyRules) bearer(s familyM, kid uint8, m int, step familyStep) {
 
 func (s familyM) discharged() bool {
 	return s.token == 3 && s.ended == s.kids && s.follows == 2 && s.letters == [kids][2]uint8{} && s.followed == [2]uint8{} && s.wake == 0
-}
-
-// walk visits every state that can be reached, and tells the first one that is wrong,
-// or from which no continuation without faults ends well.
-func (r familyRules) walk(init familyM) (states int, finding string, trace []string) {
-	index, all := map[familyM]int32{init: 0}, []familyM{init}
-	from, label := []int32{-1}, []string{""}
-	back := map[int32][]int32{}
-	way := func(at int32) (steps []string) {
-		for ; from[at] >= 0; at = from[at] {
-			steps = append(steps, label[at])
-		}
-		slices.Reverse(steps)
-		return steps
-	}
-	for at := int32(0); int(at) < len(all); at++ {
-		if all[at].wrong != "" {
-			return len(all), all[at].wrong, way(at)
-		}
-		r.next(all[at], func(what string, fault bool, to familyM) {
-			i, known := index[to]
-			if !known {
-				i = int32(len(all))
-				index[to] = i
-				all, from, label = append(all, to), append(from, at), append(label, what)
-			}
-			if !fault {
-				back[i] = append(back[i], at)
-			}
-		})
-	}
-	good := make([]bool, len(all))
-	var queue []int32
-	for i, s := range all {
-		if s.discharged() {
-			good[i], queue = true, append(queue, int32(i))
-		}
-	}
-	for len(queue) > 0 {
-		at := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, before := range back[at] {
-			if !good[before] {
-				good[before], queue = true, append(queue, before)
-			}
-		}
-	}
-	if at := slices.Index(good, false); at >= 0 {
-		return len(all), "no continuation without faults ends well", append(way(int32(at)), fmt.Sprintf("%+v", all[at]))
-	}
-	return len(all), "", nil
-}
-
-func firstParent(crashes, freezes uint8) familyM {
-	return familyM{kids: 1<<kids - 1, token: 1, crashes: crashes, freezes: freezes}
-}
-
-// onePerPage leaves a child out, for bounds that would take minutes with it.
-func onePerPage(crashes, freezes uint8) familyM {
-	s := firstParent(crashes, freezes)
-	s.kids = 0b101
-	return s
-}
-
-func TestWhatFollowsChildrenRunsOnceInEveryInterleaving(t *testing.T) {
-	for sentence, init := range map[string]familyM{"nothing goes wrong": firstParent(0, 0), "a crash": firstParent(1, 0), "a frozen parent": onePerPage(0, 1),
-		"a crash, with a child on each page": onePerPage(1, 0)} {
-		t.Run(sentence, func(t *testing.T) {
-			if testing.Short() && (init.crashes > 0 && init.kids != 0b101 || init.freezes > 0) {
-				return // seconds; a smaller bound beside it has the same rules
-			}
-			states, finding, trace := familyRules{}.walk(init)
-			if finding != "" {
-				t.Fatalf("%d states; %s\n  %s", states, finding, strings.Join(trace, "\n  "))
-			}
-			t.Logf("%d states", states)
-		})
-	}
-}
-
-func TestEachRuleOfFanningOutIsNeeded(t *testing.T) {
-	const early, lost = "what follows began before all children had ended", "no continuation without faults ends well"
-	for sentence, row := range map[string]struct {
-		rules familyRules
-		init  familyM
-		finds string
-	}{
-		"whoever receives the message of what has ended does what its end asks for": {familyRules{leavesOnce: true}, firstParent(1, 0), lost},
-		"a page is noted after its messages are sent":                               {familyRules{notesFirst: true}, firstParent(1, 0), lost},
-		"a child that is there is sent again":                                       {familyRules{noResend: true}, firstParent(1, 0), lost},
-		"a page is opened before its children are sent":                             {familyRules{opensLate: true}, firstParent(1, 0), lost},
-		"the fan-out knows its pages from the start":                                {familyRules{pagesAppear: true}, firstParent(0, 0), early},
-		"a parent does not end well before its children are made":                   {familyRules{settlesEarly: true}, firstParent(0, 0), lost},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			states, finding, trace := row.rules.walk(row.init)
-			if finding != row.finds {
-				t.Fatalf("%d states; found %q, want %q\n  %s", states, finding, row.finds, strings.Join(trace, "\n  "))
-			}
-			t.Logf("%d states; %s\n  %s", states, finding, strings.Join(trace, "\n  "))
-		})
-	}
 }

@@ -124,6 +124,8 @@ func ParseKey(text string) (Key, error) {
 			return refuse()
 		}
 		k = SerialKey(kind, serial)
+	case KindChild, KindReduce:
+		return refuse() // read above, when they name their parent
 	default:
 		return refuse()
 	}

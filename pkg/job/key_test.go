@@ -21,6 +21,7 @@ var halfPastOne = time.Date(2026, 7, 12, 1, 30, 0, 0, time.UTC)
 func someKey(t *rapid.T, label string) job.Key {
 	at := time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, label+" second"), rapid.Int64Range(0, 999_999_999).Draw(t, label+" fraction"))
 	switch kind := rapid.SampledFrom([]job.Kind{job.KindScheduled, job.KindRange, job.KindManual, job.KindReplay}).Draw(t, label+" kind"); kind {
+	case job.KindChild, job.KindReduce: // in member_test.go
 	case job.KindScheduled:
 		return job.ScheduledKey(at)
 	case job.KindRange:

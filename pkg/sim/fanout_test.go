@@ -37,6 +37,7 @@ func (f *families) work(ctx context.Context, a *execute.Attempt) *lifecycle.Fail
 		return nil
 	case job.KindReduce:
 		return f.gather(ctx, a)
+	case job.KindScheduled, job.KindManual, job.KindReplay, job.KindRange:
 	}
 	payloads := make([]json.RawMessage, f.children)
 	for i := range payloads {
