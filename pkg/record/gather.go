@@ -66,8 +66,12 @@ type gathering struct {
 }
 
 // recent adds a new execution, or the new record of a range, to the page of its
-// tenant and of the minute it is scheduled in.
+// tenant and of the minute it is scheduled in. Children are found by their parent:
+// ten thousand of them would hide all else.
 func (g *gathering) recent(i int, c Change) {
+	if c.New.Kind == job.KindChild {
+		return
+	}
 	of := page{tenant: c.New.Tenant, minute: c.New.ScheduledAt.UTC().Truncate(time.Minute)}
 	at, begun := g.open[of]
 	if !begun || len(g.notes[at].Recent.Entries) == mostEntries {

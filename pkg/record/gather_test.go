@@ -145,3 +145,28 @@ func TestNoPageGrowsBeyondWhatTheTableTakes(t *testing.T) {
 		t.Errorf("the second page is marked %s from change %d, want r500 from 500", notes[1].Recent.Mark, notes[1].First)
 	}
 }
+
+func TestChildrenAreNoneOfTheLatestExecutionsButTheirDeadLettersAreTold(t *testing.T) {
+	child := execution("acme/split", 0, job.Scheduled)
+	child.Key = job.ChildKey(child.Key, 7)
+	dead := execution("acme/split", 0, job.Dead)
+	dead.Key = child.Key
+	follows := execution("acme/split", 0, job.Scheduled)
+	follows.Key = job.ReduceKey(job.ScheduledKey(noon))
+	notes := record.Gather([]record.Change{inserted("a", child), modified("b", child, dead), inserted("c", follows)})
+	var told []string
+	for _, n := range notes {
+		switch {
+		case n.Recent != nil:
+			for _, e := range n.Recent.Entries {
+				told = append(told, "recent "+e.Key.String())
+			}
+		case n.Attention != nil:
+			told = append(told, "attention "+n.Attention.Execution.Key.String())
+		}
+	}
+	want := []string{"attention 20260712T120000Z#s#c#0000-0007", "recent 20260712T120000Z#s#f"}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+}
