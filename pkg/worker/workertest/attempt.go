@@ -1,9 +1,3 @@
-// Package workertest makes what handlers are called with, for tests of
-// handlers: no queue, no table, no clock.
-//
-//	a := workertest.Attempt(workertest.Facts{Payload: `{"item":"tea"}`})
-//	err := orders(ctx, a)
-//	worker.FailureOf(err) // how it would be retried
 package workertest
 
 import (
