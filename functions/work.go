@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/belfry-scheduler/belfry/pkg/objects"
 	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/target"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -14,11 +12,9 @@ import (
 
 // Work is the handler of the function behind the queues of the pools that the
 // environment names. Webhook and log are registered; register adds the targets in
-// AWS, whose clients no other function carries, and handlers of one's own.
+// AWS, whose clients no other function carries, and handlers of one's own. What S3
+// keeps for it, i.Objects and i.Payloads, its main gives it for the same reason.
 func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error) {
-	if name := i.Environment.Bucket; name != "" && i.Objects == nil {
-		i.Objects = objects.New(s3.NewFromConfig(i.AWS), name)
-	}
 	w, err := i.worker()
 	if err != nil {
 		return nil, err

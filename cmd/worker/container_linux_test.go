@@ -112,8 +112,8 @@ func runAsNobody(t *testing.T, pid int, root string) {
 	}
 }
 
-// container is a worker that runs out of its image.
-type container struct {
+// cage is a worker that runs out of its image.
+type cage struct {
 	*exec.Cmd
 	image picture
 	root  string
@@ -124,10 +124,10 @@ type container struct {
 
 // contain unpacks the image and starts it with the variables of the task
 // definition, on the AWS that the test's own environment names.
-func contain(t *testing.T) *container {
+func contain(t *testing.T) *cage {
 	t.Helper()
 	p := look(t, pack(t, built(t)))
-	c := &container{image: p, root: unpack(t, p), ended: make(chan error, 1)}
+	c := &cage{image: p, root: unpack(t, p), ended: make(chan error, 1)}
 	c.vars = map[string]string{"BELFRY_POOL": "fast-io", "BELFRY_WEBHOOK_ALLOW": "127.0.0.1", "BELFRY_HEALTH": freePort(t)}
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
 		c.vars[name] = os.Getenv(name)
@@ -143,7 +143,7 @@ func contain(t *testing.T) *container {
 
 // well runs the health check of the task definition in the container, and expects
 // it to end well and to say the state.
-func (c *container) well(t *testing.T, state string) {
+func (c *cage) well(t *testing.T, state string) {
 	t.Helper()
 	said, err := confined(c.root, c.image, c.vars, "--health").CombinedOutput()
 	if err != nil || !strings.Contains(string(said), `"state":"`+state+`"`) {
@@ -152,7 +152,7 @@ func (c *container) well(t *testing.T, state string) {
 }
 
 // ready is what it answers to whoever would send it work.
-func (c *container) ready(t *testing.T) int {
+func (c *cage) ready(t *testing.T) int {
 	t.Helper()
 	answer, err := http.Get("http://" + c.vars["BELFRY_HEALTH"] + "/readyz")
 	if err != nil {
@@ -188,7 +188,7 @@ func TestTheImageRunsWhatIsQueuedReadOnlyAsNobodyAndDrainsAtSIGTERM(t *testing.T
 		t.Fatalf("it ended by itself: %v\n%s", err, worker.out.String())
 	}
 	runAsNobody(t, worker.Process.Pid, worker.root)
-	worker.well(t, stateOK)
+	worker.well(t, "ok")
 	if code := worker.ready(t); code != http.StatusOK {
 		t.Errorf("at work it answers %d to whether it takes messages, want 200", code)
 	}
@@ -198,7 +198,7 @@ func TestTheImageRunsWhatIsQueuedReadOnlyAsNobodyAndDrainsAtSIGTERM(t *testing.T
 	for worker.ready(t) == http.StatusOK { // the signal is on its way
 		runtime.Gosched()
 	}
-	worker.well(t, stateDraining)
+	worker.well(t, "draining")
 	close(answer)
 	if err := <-worker.ended; err != nil {
 		t.Fatalf("told to stop it ended with %v, want 0 after the running attempt\n%s", err, worker.out.String())

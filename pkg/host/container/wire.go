@@ -1,4 +1,4 @@
-package main
+package container
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
 
@@ -29,7 +28,7 @@ const connections = 512
 // wire makes the worker out of the environment and the flags, and tells which
 // pools it serves. It makes no call; queues is an option of the client that
 // receives.
-func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs.Options), log *slog.Logger) (*worker.Worker, []string, *otlp.Export, error) {
+func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs.Options), log *slog.Logger, register []func(*worker.Worker)) (*worker.Worker, []string, *otlp.Export, error) {
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = 2*connections, connections
 	})
@@ -47,8 +46,9 @@ func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs
 	settings.Tracer = traces.Spans()
 	belfry := assemble.New(assemble.Clients{DynamoDB: dynamodb.NewFromConfig(aws), SQS: sqs.NewFromConfig(aws, queues)}, settings)
 	if e.Bucket != "" {
-		belfry.Objects = objects.New(s3.NewFromConfig(aws), e.Bucket)
+		belfry.Objects = objects.New(objects.NewClient(aws), e.Bucket)
 	}
+	belfry.Payloads = objects.NewPayloads(objects.NewClient(aws), settings.Payloads)
 	served := e.ServedPools(belfry.Settings.Pools)
 	var pools []worker.Pool
 	for _, p := range served {
@@ -67,5 +67,8 @@ func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs
 	account.Register(w)
 	err = target.Register(w, target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version,
 		Secrets: e.Secrets, ReadSecret: account.ReadSecret})
+	for _, add := range register {
+		add(w)
+	}
 	return w, served.Names(), traces, err
 }

@@ -1,4 +1,4 @@
-package main
+package container
 
 import (
 	"context"
@@ -7,9 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,10 +42,21 @@ type flags struct {
 // errUsage marks a command line that cannot be carried out.
 var errUsage = errors.New("see worker --help")
 
+// Main is the main of a container worker: it serves until SIGINT or SIGTERM, drains,
+// and returns the code to exit with. register adds handlers of one's own beside the
+// targets that ship.
+func Main(register ...func(*worker.Worker)) (exitCode int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal drains; from then on a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
+	return run(ctx, os.Args[1:], os.LookupEnv, os.Stdout, os.Stderr, register...)
+}
+
 // run carries out one command line and returns the exit code. The worker runs
 // until ctx ends, then drains.
-func run(ctx context.Context, args []string, lookup func(string) (string, bool), out, errOut io.Writer) int {
-	c := command(lookup, out)
+func run(ctx context.Context, args []string, lookup func(string) (string, bool), out, errOut io.Writer, register ...func(*worker.Worker)) int {
+	c := command(lookup, out, register)
 	c.SetArgs(twoDashes(c, args))
 	c.SetOut(out)
 	c.SetErr(errOut)
@@ -69,7 +83,7 @@ func codeOf(err error) int {
 	return exitFailed
 }
 
-func command(lookup func(string) (string, bool), out io.Writer) *cobra.Command {
+func command(lookup func(string) (string, bool), out io.Writer, register []func(*worker.Worker)) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use:   "worker",
@@ -82,7 +96,7 @@ func command(lookup func(string) (string, bool), out io.Writer) *cobra.Command {
 			return nil
 		},
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		RunE: func(c *cobra.Command, _ []string) error { return serve(c.Context(), f, lookup, out) },
+		RunE: func(c *cobra.Command, _ []string) error { return serve(c.Context(), f, lookup, out, register) },
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", err, errUsage) })
 	c.Flags().IntVar(&f.slots, "slots", 0, "executions at a time in each pool (0 = as many as the pool says)")
@@ -119,7 +133,7 @@ func environmentHelp() string {
 	return b.String()
 }
 
-func serve(ctx context.Context, f flags, lookup func(string) (string, bool), out io.Writer) error {
+func serve(ctx context.Context, f flags, lookup func(string) (string, bool), out io.Writer, register []func(*worker.Worker)) error {
 	e, err := assemble.ReadEnvironment(lookup)
 	if err != nil {
 		return err
@@ -129,7 +143,7 @@ func serve(ctx context.Context, f flags, lookup func(string) (string, bool), out
 	}
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: e.LogLevel}))
 	h := newHealth(clock.System{}.Now)
-	w, pools, traces, err := wire(ctx, f, e, h.hear, log)
+	w, pools, traces, err := wire(ctx, f, e, h.hear, log, register)
 	if err != nil {
 		return err
 	}
