@@ -55,7 +55,7 @@ func TestDestroyKeepsWhatWasStored(t *testing.T) {
 	// The emulator refuses a bucket that is there, whether it may take it over or not.
 	// It takes the tables over and makes the queues anew, so that what was in them is
 	// gone: just what a restore from backups finds, and it is repaired as one is.
-	w.step(ctx, "deploy", "SYNTHFLAGS=-c belfry:archive.bucket=belfry-archive"+w.suffix+" -c belfry:restore_epoch=1")
+	w.step(ctx, "deploy", "SYNTHFLAGS=-c belfry:archive.bucket=belfry-archive"+w.suffix+" -c belfry:bucket.name=belfry-data"+w.suffix+" -c belfry:restore_epoch=1")
 	w.api = deployedAPI(t)
 	t.Logf("%d of the messages that waited in belfry-fast-io are left", beneath.messages(ctx, t, "belfry-fast-io"))
 	w.repairs(ctx, known)

@@ -64,8 +64,10 @@ func (g *Program) direct(f *types.Func) []string {
 		if receiver == nil || called.Pkg() == nil || !strings.HasPrefix(called.Pkg().Path(), service) || !called.Exported() {
 			continue
 		}
-		if nameOf(receiver.Type()) == "Client" && called.Signature().Params().Len() > 1 {
-			found = append(found, strings.TrimPrefix(called.Pkg().Path(), service)+":"+called.Name())
+		// What is signed for somebody else needs the signer's right.
+		name, signed := strings.CutPrefix(called.Name(), "Presign")
+		if of := nameOf(receiver.Type()); (of == "Client" && !signed || of == "PresignClient" && signed) && called.Signature().Params().Len() > 1 {
+			found = append(found, strings.TrimPrefix(called.Pkg().Path(), service)+":"+name)
 		}
 	}
 	return found

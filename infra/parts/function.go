@@ -26,6 +26,7 @@ type FunctionShape struct {
 	Chains   bool          // it sends to a queue that invokes it or its like: a chain that is meant
 	Secrets  bool          // it is told the secret, and may read it
 	Archive  awss3.IBucket // the archive's bucket, of which it is told; nil = it is not
+	Objects  bool          // it is told the bucket for what is too large for the tables, and where payloads may lie
 }
 
 // Function is a function with what belongs to it.
@@ -81,6 +82,9 @@ func (i Installation) told(shape FunctionShape) *map[string]*string {
 	}
 	if shape.Archive != nil {
 		told["BELFRY_ARCHIVE_BUCKET"] = shape.Archive.BucketName()
+	}
+	if shape.Objects {
+		i.tellObjects(told)
 	}
 	if rules := i.Settings.Secrets; shape.Secrets && len(rules) > 0 {
 		told["BELFRY_SECRETS"] = jsii.String(strings.Join(rules, ","))

@@ -41,6 +41,7 @@ func NewWorkerPool(cluster awsecs.Cluster, network Network, i Installation, pool
 	Accept(task, "AwsSolutions-ECS2", "The variables name things and hold no secret; the one secret is referred to.")
 	environment := i.Environment()
 	environment["BELFRY_POOL"], environment["BELFRY_HEALTH"] = &pool.Name, jsii.String(health)
+	i.tellObjects(environment)
 	if rules := i.Settings.Secrets; len(rules) > 0 {
 		environment["BELFRY_SECRETS"] = jsii.String(strings.Join(rules, ","))
 	}

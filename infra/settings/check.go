@@ -51,7 +51,7 @@ func (s Settings) Check(pools dispatch.Pools) error {
 		faults = append(faults, k.check())
 	}
 	names := queue.Names{Prefix: s.Prefix}
-	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), s.checkAlarms(), s.checkImage(), s.checkTargets(), s.checkSecrets(), job.CheckTypes(s.Types))
+	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), s.checkAlarms(), s.checkImage(), s.checkTargets(), s.checkSecrets(), s.checkPayloads(), job.CheckTypes(s.Types))
 	return errors.Join(faults...)
 }
 
@@ -98,9 +98,9 @@ func (s Settings) checkAllow() error {
 func (s Settings) checkPools(pools dispatch.Pools) error {
 	const most = 3000
 	var faults []error
-	lists := len(strings.Join(s.Secrets, ",")) + len(strings.Join(s.Webhooks.Allow, ","))
+	lists := len(strings.Join(s.Secrets, ",")) + len(strings.Join(s.Webhooks.Allow, ",")) + len(s.Payloads.Text())
 	if size := len(Document(pools)); size+lists > most {
-		faults = append(faults, refusal("pools_file", s.PoolsFile, strconv.Itoa(most)+" bytes as JSON, with the lists of secrets and of what webhooks may call",
+		faults = append(faults, refusal("pools_file", s.PoolsFile, strconv.Itoa(most)+" bytes as JSON, with the lists of secrets, of payloads and of what webhooks may call",
 			"holds "+strconv.Itoa(size)+" bytes, and the lists "+strconv.Itoa(lists)+", more than a function's environment takes"))
 	}
 	functions := pools.Of(dispatch.KindLambda)

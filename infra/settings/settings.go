@@ -22,7 +22,10 @@ type Settings struct {
 	Targets []string `yaml:"targets" doc:"What jobs may call in AWS: ARNs of Lambda functions, SQS queues, SNS topics, event buses, state machines, ECS task definitions with their clusters, the roles that tasks get, KMS keys. A * at the end stands for what may follow. Workers get the rights to these and no other: docs/targets.md."`
 	Secrets []string `yaml:"secrets" doc:"What jobs may refer to in headers of webhooks: secretsmanager:ARN and ssm:/path, with a * at the end for what may follow. Workers may read these and no other: docs/targets.md."`
 
+	Payloads Payloads `yaml:"payloads" doc:"Where in S3 the payloads of a tenant's jobs may lie, beside its folder in the installation's own bucket: {tenant: acme, from: \"s3://acme-in/jobs/\"}, with tenant * for all. Workers get the right to read these and no other; the key of a bucket that is encrypted by one goes into targets: docs/payloads.md."`
+
 	Tables    Tables    `yaml:"tables"`
+	Bucket    Bucket    `yaml:"bucket"`
 	Functions Functions `yaml:"functions"`
 	API       API       `yaml:"api"`
 	Workers   Workers   `yaml:"workers"`
@@ -39,6 +42,21 @@ type Tables struct {
 	WarmReads           int    `yaml:"warm_reads" least:"0" most:"4000000" doc:"Read units a second that tables and indexes are warmed for; 0 leaves them as they come (12000)."`
 	WarmWrites          int    `yaml:"warm_writes" least:"0" most:"1000000" doc:"Write units a second that tables and indexes are warmed for; 0 leaves them as they come (4000)."`
 	ContributorInsights bool   `yaml:"contributor_insights" doc:"Whether DynamoDB reports throttled keys. It costs by the event."`
+}
+
+// Bucket are the settings of the bucket for what is too large for the tables.
+type Bucket struct {
+	Name        string `yaml:"name" empty:"made of prefix, account and region" form:"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$" doc:"The bucket's name. A deployment takes a bucket that was left behind over only when its name is said here in full."`
+	PayloadDays int    `yaml:"payload_days" least:"0" most:"36500" doc:"After how many days payloads go that tenants have stored, counted from when they were last stored; 0 keeps them. S3 does not know which a job still refers to: a job whose payload has gone fails."`
+}
+
+// Payloads lists where payloads may lie.
+type Payloads []PayloadPlace
+
+// PayloadPlace is one of them.
+type PayloadPlace struct {
+	Tenant string `yaml:"tenant"`
+	From   string `yaml:"from"`
 }
 
 // Functions are the settings of the Lambda functions.

@@ -29,7 +29,7 @@ func newAPI(app constructs.Construct, i parts.Installation, d *Data) *API {
 	a := &API{Stack: stack(app, i, "api", "Belfry: the HTTP API")}
 	d = d.seenFrom(a.Stack, i)
 	i.Alarms = d.Alarms
-	f := parts.NewFunction(a.Stack, "Api", i, parts.FunctionShape{Folder: "api", Says: "Answers the HTTP API.", MemoryMB: 512, Timeout: apiTimeout}, nil)
+	f := parts.NewFunction(a.Stack, "Api", i, parts.FunctionShape{Folder: "api", Says: "Answers the HTTP API.", MemoryMB: 512, Timeout: apiTimeout, Objects: true}, nil)
 	grantAPI(i, f.Role, d)
 	api := awsapigatewayv2.NewHttpApi(a.Stack, jsii.String("Http"), &awsapigatewayv2.HttpApiProps{ApiName: jsii.String(i.Name("api")), CreateDefaultStage: jsii.Bool(false),
 		Description: jsii.String("The API of the installation " + i.Settings.Prefix + "."), DisableExecuteApiEndpoint: jsii.Bool(i.Settings.API.Domain != "")})

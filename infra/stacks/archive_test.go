@@ -19,7 +19,7 @@ func streamMapping(t *testing.T, i installation, table, function string) resourc
 }
 
 func TestTheArchivesBucketOutlivesItsStackAndIsClosed(t *testing.T) {
-	b := installed(t, "profile: small").of(t, "AWS::S3::Bucket")[0]
+	b := begins(t, installed(t, "profile: small"), "AWS::S3::Bucket", "Archive")
 	b.expect(t, map[string]string{"VersioningConfiguration.Status": "Enabled", "ObjectLockEnabled": "true", "ObjectLockConfiguration": "",
 		"BucketName":                                `{"Fn::Join":["",["belfry-archive-",{"Ref":"AWS::AccountId"},"-",{"Ref":"AWS::Region"}]]}`,
 		"PublicAccessBlockConfiguration":            `{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`,
@@ -37,7 +37,7 @@ func TestTheArchivesBucketOutlivesItsStackAndIsClosed(t *testing.T) {
 }
 
 func TestTheArchivesBucketSpeaksTLSAlone(t *testing.T) {
-	policy := installed(t, "profile: small").of(t, "AWS::S3::BucketPolicy")[0].get("PolicyDocument")
+	policy := begins(t, installed(t, "profile: small"), "AWS::S3::BucketPolicy", "Archive").get("PolicyDocument")
 	for _, denied := range []string{`"Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny"`, `"Condition":{"NumericLessThan":{"s3:TlsVersion":1.2}},"Effect":"Deny"`} {
 		if !strings.Contains(policy, denied) {
 			t.Errorf("the policy does not deny %s: %s", denied, policy)
@@ -57,7 +57,7 @@ func TestHowLongTheArchiveKeepsIsASetting(t *testing.T) {
 		"profile: small\ntables: {key_arn: \"" + key + "\"}": {
 			"BucketEncryption.ServerSideEncryptionConfiguration.0": `{"BucketKeyEnabled":true,"ServerSideEncryptionByDefault":{"KMSMasterKeyID":"` + key + `","SSEAlgorithm":"aws:kms"}}`},
 	} {
-		t.Run(file, func(t *testing.T) { installed(t, file).of(t, "AWS::S3::Bucket")[0].expect(t, want) })
+		t.Run(file, func(t *testing.T) { begins(t, installed(t, file), "AWS::S3::Bucket", "Archive").expect(t, want) })
 	}
 }
 
@@ -97,7 +97,9 @@ func TestOnlyTheArchiveIsToldItsBucketAndMayAddToIt(t *testing.T) {
 		}
 	}
 	for _, r := range rolesOf(t, i) {
-		rights := slices.DeleteFunc(slices.Clone(r.Rights), func(right string) bool { return !strings.HasPrefix(right, "s3:") })
+		rights := slices.DeleteFunc(slices.Clone(r.Rights), func(right string) bool {
+			return !strings.HasPrefix(right, "s3:") || strings.Contains(right, " on belfry-data-")
+		})
 		if want := r.Name == "archive"; want != slices.Equal(rights, []string{`s3:PutObject on belfry-archive-{"Ref":"AWS::AccountId"}-{"Ref":"AWS::Region"}/kind=*`}) || !want && len(rights) > 0 {
 			t.Errorf("%s may %v", r.Name, rights)
 		}
@@ -108,7 +110,7 @@ func TestWithoutAnArchiveNothingOfItIsMade(t *testing.T) {
 	i := installed(t, "profile: small\narchive: {enabled: false}")
 	for _, word := range []string{"data", "core", "watch"} {
 		for _, r := range i[word].Resources {
-			if strings.HasPrefix(r.ID, "Archive") || r.Type == "AWS::S3::Bucket" {
+			if strings.HasPrefix(r.ID, "Archive") {
 				t.Errorf("%s has %s", word, r.ID)
 			}
 		}

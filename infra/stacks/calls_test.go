@@ -17,13 +17,29 @@ var derived = []string{"sqs", "dynamodb", "s3", "secretsmanager", "ssm", "lambda
 var feeds = []string{"sqs:ReceiveMessage", "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:GetQueueAttributes",
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
 
+// byHandlers are the rights of S3 that handlers need of what runs them: none of the
+// targets that ship keeps a checkpoint, and handlers of a team do. They are told from
+// the calls of the example.
+func byHandlers(t *testing.T, source *calls.Source) []string {
+	t.Helper()
+	program, err := source.Program("examples/orders/worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := slices.DeleteFunc(program.Needs(), func(need string) bool { return !strings.HasPrefix(need, "s3:") })
+	if !slices.Contains(needs, "s3:DeleteObject") {
+		t.Errorf("the example needs %v: it keeps no checkpoints", needs)
+	}
+	return needs
+}
+
 func TestEveryCallThatTheCodeCanMakeIsGrantedAndNoOther(t *testing.T) {
 	i := installed(t, "profile: small\nwebhooks: {secret_arn: \""+secret+"\"}\n"+everyTarget)
 	roles := map[string]role{}
 	for _, r := range rolesOf(t, i) {
 		roles[r.Name] = r
 	}
-	source, err := calls.Load("../..", "github.com/belfry-scheduler/belfry", "./functions/...", "./cmd/worker")
+	source, err := calls.Load("../..", "github.com/belfry-scheduler/belfry", "./functions/...", "./cmd/worker", "./examples/orders/worker")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +54,9 @@ func TestEveryCallThatTheCodeCanMakeIsGrantedAndNoOther(t *testing.T) {
 		needs := program.Needs()
 		if len(needs) == 0 {
 			t.Errorf("%s calls nothing: the search has gone blind", path)
+		}
+		if strings.Contains(path, "work") {
+			needs = append(needs, byHandlers(t, source)...)
 		}
 		for _, name := range names {
 			r, is := roles[name]

@@ -92,7 +92,7 @@ func (c *Core) scan(i parts.Installation, d *Data) parts.Function {
 
 func (c *Core) work(i parts.Installation, d *Data, pool dispatch.Pool) parts.Function {
 	f := parts.NewFunction(c.Stack, "Work-"+pool.Name, i, parts.FunctionShape{Folder: "work", Pool: pool.Name, Says: "Runs the executions of the pool " + pool.Name + ".",
-		MemoryMB: pool.MemoryMB, Timeout: parts.WorkTimeout(pool), Chains: true, Secrets: true}, nil)
+		MemoryMB: pool.MemoryMB, Timeout: parts.WorkTimeout(pool), Chains: true, Secrets: true, Objects: true}, nil)
 	queues := d.Work[pool.Name]
 	f.FeedFrom(queues.Main, parts.Feed{Batch: pool.Batch, Most: pool.MaxConcurrency, Pollers: pollers(i.Settings.Functions.Pollers, pool)})
 	f.FeedFrom(queues.Isolation, parts.Feed{Batch: 1, Most: pool.Isolation})

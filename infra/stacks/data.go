@@ -18,6 +18,7 @@ type Data struct {
 	Jobs, Executions, Control awsdynamodb.ITable
 	Work                      map[string]parts.WorkQueue // by pool
 	Archive                   awss3.IBucket              // nil = there is none
+	Objects                   awss3.IBucket              // for what is too large for the tables
 	Key                       awskms.IKey                // nil = AWS's own
 	Alarms                    awssns.ITopic
 }
@@ -40,6 +41,7 @@ func newData(app constructs.Construct, i parts.Installation) *Data {
 	i.TellStream(executions, executionsStream)
 	i.TellStream(control, controlStream)
 	d.Executions, d.Control = executions, control
+	d.Objects = parts.NewDataBucket(d.Stack, "Objects", i)
 	if i.Settings.Archive.Enabled {
 		d.Archive = parts.NewArchiveBucket(d.Stack, "Archive", i)
 	}
@@ -65,6 +67,7 @@ func (d *Data) seenFrom(s awscdk.Stack, i parts.Installation) *Data {
 		Jobs:       i.SeenTable(s, "SeenJobs", names.Jobs, ""),
 		Executions: i.SeenTable(s, "SeenExecutions", names.Executions, executionsStream),
 		Control:    i.SeenTable(s, "SeenControl", names.Control, controlStream)}
+	seen.Objects = i.SeenDataBucket(s, "SeenObjects")
 	if d.Archive != nil {
 		seen.Archive = i.SeenBucket(s, "SeenArchive")
 	}

@@ -43,6 +43,7 @@ func grantWork(i parts.Installation, role awsiam.IRole, d *Data, pool string) {
 	q := d.Work[pool]
 	parts.GrantQueue(role, q.Main, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 	parts.GrantQueue(role, q.Isolation, "GetQueueUrl", "SendMessage", "DeleteMessage", "ChangeMessageVisibility")
+	i.GrantProgress(role, d.Objects)
 	i.GrantKey(role)
 	i.GrantTargets(role)
 }
@@ -79,6 +80,7 @@ func grantAPI(i parts.Installation, role awsiam.IRole, d *Data) {
 	parts.GrantIndex(role, d.Jobs, store.IndexDue)
 	parts.GrantTable(role, d.Executions, "GetItem", "BatchGetItem", "Query", "Scan", "UpdateItem")
 	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "Query", "UpdateItem", "DeleteItem", "ConditionCheckItem")
+	parts.GrantUploads(role, d.Objects)
 	grantSend(i, role, d)
 }
 
@@ -87,6 +89,7 @@ func grantWorker(i parts.Installation, role awsiam.IRole, d *Data, pool string) 
 	q := d.Work[pool]
 	parts.GrantQueue(role, q.Main, "GetQueueUrl", "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
 	parts.GrantQueue(role, q.Isolation, "GetQueueUrl", "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
+	i.GrantProgress(role, d.Objects)
 	i.GrantKey(role)
 	i.GrantTargets(role)
 }
