@@ -188,19 +188,20 @@ unless --from-now or --catch-up does. Resuming an enabled job is no error.`,
 }
 
 func (a *app) jobsRun() *cobra.Command {
-	var idempotencyKey string
+	var o client.RunOptions
 	c := &cobra.Command{Use: "run JOB", Aliases: []string{"run-now"}, Short: "Run a job now", Long: "Make one execution of a job at once, whatever its schedule and whether or not it is paused.",
-		Example: "  belfry jobs run nightly\n  belfry jobs run nightly --idempotency-key release-42", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
+		Example: "  belfry jobs run nightly\n  belfry jobs run nightly --idempotency-key release-42\n  belfry jobs run nightly --payload-ref s3://acme-input/2026-07-12.json", Args: exactly("JOB"), ValidArgsFunction: a.completeJobs,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.call(c, func(ctx context.Context, api *client.Client) error {
-				e, err := api.RunJob(ctx, args[0], idempotencyKey)
+				e, err := api.RunJobWith(ctx, args[0], o)
 				if err != nil {
 					return err
 				}
 				return a.print(e, func() { fmt.Fprintf(a.out, "made %s\nwatch it with: belfry executions timeline '%s'\n", e.ID, e.ID) })
 			})
 		}}
-	c.Flags().StringVar(&idempotencyKey, "idempotency-key", "", "the same key within a day means the same execution, so the command may be repeated")
+	c.Flags().StringVar(&o.PayloadRef, "payload-ref", "", "where this execution's payload lies, s3://bucket/key, in place of the job's own")
+	c.Flags().StringVar(&o.IdempotencyKey, "idempotency-key", "", "the same key within a day means the same execution, so the command may be repeated")
 	return c
 }
 

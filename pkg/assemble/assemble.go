@@ -48,12 +48,13 @@ type Settings struct {
 	Shards       int    // of the first layout; zero = 256
 	RestoreEpoch int64  // raised by one after each restore from a backup
 	Pools        dispatch.Pools
-	Types        []string        // the job types that there are; empty = a job has none
-	Retention    time.Duration   // how long ended executions are kept; zero = 30 days
-	Owner        string          // name of this worker; empty = a random one
-	Clock        Clock           // nil = the system's, put right by Skew
-	Skew         *clock.Skew     // what answers tell of this machine's clock; nil = it is trusted
-	Zones        *schedule.Zones // nil = the embedded time zone database
+	Types        []string         // the job types that there are; empty = a job has none
+	Payloads     job.PayloadRules // which references to payloads tenants may make; zero = none
+	Retention    time.Duration    // how long ended executions are kept; zero = 30 days
+	Owner        string           // name of this worker; empty = a random one
+	Clock        Clock            // nil = the system's, put right by Skew
+	Skew         *clock.Skew      // what answers tell of this machine's clock; nil = it is trusted
+	Zones        *schedule.Zones  // nil = the embedded time zone database
 	Log          *slog.Logger
 	Meter        store.Meter
 	Metrics      *observe.Emitter // nil = off
@@ -76,6 +77,9 @@ type Belfry struct {
 	// Objects is the bucket for what is too large for the tables; nil, as New leaves
 	// it: there is none. Set it before Execute.
 	Objects execute.Objects
+	// Payloads reads what jobs refer to; nil, as New leaves it: nothing can be read.
+	// Set it before Execute.
+	Payloads execute.Payloads
 }
 
 // New assembles the planes; it makes no call.
@@ -90,7 +94,7 @@ func New(c Clients, s Settings) *Belfry {
 		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
 		Off: s.off(), Metrics: s.Metrics, Tracer: s.Tracer, Zones: s.Zones}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Backfills: b.Store, Calendars: b.Store, DeadLetters: b.Store, Families: b.Store, Filler: b.Trigger, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
-		Types: s.Types, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer, Zones: s.Zones}
+		Types: s.Types, Payloads: s.Payloads, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer, Zones: s.Zones}
 	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
 		Kept: b.Store.Retention(), Log: s.Log}
 	b.Sweep = &sweep.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, Zones: s.Zones, Kept: b.Store.Retention(), Log: s.Log, Metrics: s.Metrics}
@@ -120,7 +124,7 @@ func (b *Belfry) log() *slog.Logger {
 // Execute makes the execution plane of one worker, which runs work.
 func (b *Belfry) Execute(work execute.Work) *execute.Service {
 	s := b.Settings
-	return &execute.Service{Definitions: b.Store, Executions: b.Store, Checkpoints: b.Store, Objects: b.Objects, Families: b.Store, Makers: b.Store, Sender: b.Dispatch, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
+	return &execute.Service{Definitions: b.Store, Executions: b.Store, Checkpoints: b.Store, Objects: b.Objects, Payloads: b.Payloads, Pins: b.Store, Families: b.Store, Makers: b.Store, Sender: b.Dispatch, Isolator: b.Dispatch, Leases: s.Pools, Clock: s.Clock, Work: work,
 		Owner: s.Owner, Nonce: s.Words, Spread: s.Spread, RestoreEpoch: s.RestoreEpoch, Off: s.off(), Log: s.Log, Tracer: s.Tracer}
 }
 

@@ -43,9 +43,10 @@ type Environment struct {
 	Metrics          bool          // whether figures are written among the log lines
 	Traces           otlp.Settings // by the variables of OpenTelemetry
 	Version          string
-	Bucket           string // for what is too large for the tables; empty = nowhere
-	ArchiveBucket    string // where transitions and audit entries are archived; empty = nowhere
-	Health           string // where a container worker answers how it is, host:port; empty = nowhere
+	Payloads         map[string][]string // beginnings of references to payloads by tenant, as job.PayloadRules has them; nil = none
+	Bucket           string              // for what is too large for the tables; empty = nowhere
+	ArchiveBucket    string              // where transitions and audit entries are archived; empty = nowhere
+	Health           string              // where a container worker answers how it is, host:port; empty = nowhere
 }
 
 // Variable is one variable of the environment.
@@ -92,7 +93,9 @@ var Variables = []Variable{
 	{Name: "BELFRY_VERSION", Default: "dev", Bound: "up to 64 characters",
 		Meaning: "What the API's health answers as its version.", read: readVersion},
 	{Name: "BELFRY_BUCKET", Bound: "the name of an S3 bucket",
-		Meaning: "Where what is too large for the tables lies, such as checkpoints of more than 4 KB; absent: such are refused.", read: readBucket},
+		Meaning: "Where what is too large for the tables lies: checkpoints of more than 4 KB under checkpoints/, and payloads that tenants store under payloads/; absent: such are refused.", read: readBucket},
+	{Name: "BELFRY_PAYLOADS", Bound: `JSON such as {"acme": ["s3://bucket/prefix/"]}, with * for all tenants`,
+		Meaning: "Where in S3 the payloads of a tenant's jobs may lie (docs/payloads.md), each ending with a slash; a tenant's own folder in the bucket of BELFRY_BUCKET is open to it in any case. Absent: nowhere else.", read: readPayloads},
 	{Name: "BELFRY_ARCHIVE_BUCKET", Bound: "the name of an S3 bucket",
 		Meaning: "Where the function archive keeps transitions and audit entries (docs/archive.md); nothing else reads it, and `belfry dev` keeps no archive.", read: readArchiveBucket},
 	{Name: "BELFRY_HEALTH", Bound: "an address and a port, such as 127.0.0.1:8080 or :8080",
@@ -137,7 +140,7 @@ func (v Variable) refuse(value string, why error) error {
 
 // Settings are those of the installation that the environment names.
 func (e Environment) Settings(log *slog.Logger) Settings {
-	return Settings{Prefix: e.Prefix, Shards: e.Shards, RestoreEpoch: e.RestoreEpoch, Pools: e.Pools, Types: e.Types, Retention: e.Retention, Log: log}
+	return Settings{Prefix: e.Prefix, Shards: e.Shards, RestoreEpoch: e.RestoreEpoch, Pools: e.Pools, Types: e.Types, Retention: e.Retention, Log: log, Payloads: job.PayloadRules{Own: e.Bucket, Allowed: e.Payloads}}
 }
 
 // ServedPools are the pools that a worker in this environment serves, out of
@@ -311,6 +314,19 @@ func readBucket(e *Environment, value string) error {
 		return errors.New("is no bucket's name")
 	}
 	e.Bucket = value
+	return nil
+}
+
+func readPayloads(e *Environment, value string) error {
+	allowed, err := job.ReadPayloadRules([]byte(value))
+	var refusal *job.Error
+	switch {
+	case errors.As(err, &refusal):
+		return errors.New("holds " + refusal.Value + ", where " + refusal.Bound + " is allowed")
+	case err != nil:
+		return err
+	}
+	e.Payloads = allowed
 	return nil
 }
 

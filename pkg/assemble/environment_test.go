@@ -39,9 +39,9 @@ func TestReadEnvironment(t *testing.T) {
 		{"empty is absent", map[string]string{"BELFRY_SHARDS": "", "BELFRY_PREFIX": " ", "BELFRY_LOG_LEVEL": ""}, func(*assemble.Environment) {}},
 		{"every variable is read", map[string]string{"BELFRY_PREFIX": "acme7", "BELFRY_SHARDS": "4096", "BELFRY_RESTORE_EPOCH": "3", "BELFRY_POOL": "cpu-heavy",
 			"BELFRY_WEBHOOK_SECRET": key, "BELFRY_WEBHOOK_SECRET_ARN": arn, "BELFRY_WEBHOOK_ALLOW": "127.0.0.1, 10.1.2.3/8,::1,api.example.internal", "BELFRY_SECRETS": "ssm:/jobs/*", "BELFRY_LOG_LEVEL": "Warn", "BELFRY_METRICS": "off",
-			"BELFRY_VERSION": "1.2.3", "BELFRY_HEALTH": ":8080", "BELFRY_ARCHIVE_BUCKET": "acme7-archive", "BELFRY_TYPES": "report, billing", "BELFRY_RETENTION_DAYS": "400"},
+			"BELFRY_VERSION": "1.2.3", "BELFRY_HEALTH": ":8080", "BELFRY_ARCHIVE_BUCKET": "acme7-archive", "BELFRY_BUCKET": "acme7-data", "BELFRY_PAYLOADS": `{"acme":["s3://acme-in/"]}`, "BELFRY_TYPES": "report, billing", "BELFRY_RETENTION_DAYS": "400"},
 			func(e *assemble.Environment) {
-				*e = assemble.Environment{Prefix: "acme7", Shards: 4096, RestoreEpoch: 3, Pool: "cpu-heavy", WebhookSecret: key, WebhookSecretARN: arn, LogLevel: slog.LevelWarn, Version: "1.2.3", Health: ":8080", ArchiveBucket: "acme7-archive",
+				*e = assemble.Environment{Prefix: "acme7", Shards: 4096, RestoreEpoch: 3, Pool: "cpu-heavy", WebhookSecret: key, WebhookSecretARN: arn, LogLevel: slog.LevelWarn, Version: "1.2.3", Health: ":8080", ArchiveBucket: "acme7-archive", Bucket: "acme7-data", Payloads: map[string][]string{"acme": {"s3://acme-in/"}},
 					Types: []string{"report", "billing"}, Retention: 400 * 24 * time.Hour,
 					WebhookAllow: job.Reach{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}, Hosts: []string{"api.example.internal"}},
 					Secrets:      []string{"ssm:/jobs/*"}}
@@ -73,7 +73,7 @@ func TestAVariableOutOfBoundsIsRefusedByNameValueAndBound(t *testing.T) {
 		{"BELFRY_RESTORE_EPOCH", "-1"}, {"BELFRY_RESTORE_EPOCH", "2147483648"},
 		{"BELFRY_TYPES", "report,,billing"}, {"BELFRY_TYPES", "none"}, {"BELFRY_TYPES", "a,a"}, {"BELFRY_RETENTION_DAYS", "0"}, {"BELFRY_RETENTION_DAYS", "3654"}, {"BELFRY_RETENTION_DAYS", "30d"},
 		{"BELFRY_POOL", "slow-io"}, {"BELFRY_POOLS", "fast-io"}, {"BELFRY_POOLS", "[]"}, {"BELFRY_LOG_LEVEL", "loud"}, {"BELFRY_METRICS", "yes"}, {"BELFRY_VERSION", strings.Repeat("v", 65)},
-		{"BELFRY_ARCHIVE_BUCKET", "s3://acme"}, {"BELFRY_ARCHIVE_BUCKET", "Acme"}, {"BELFRY_ARCHIVE_BUCKET", "a"},
+		{"BELFRY_BUCKET", "s3://acme"}, {"BELFRY_PAYLOADS", "s3://acme/"}, {"BELFRY_PAYLOADS", `{"acme":["s3://acme/in"]}`}, {"BELFRY_ARCHIVE_BUCKET", "s3://acme"}, {"BELFRY_ARCHIVE_BUCKET", "Acme"}, {"BELFRY_ARCHIVE_BUCKET", "a"},
 		{"BELFRY_HEALTH", "8080"}, {"BELFRY_HEALTH", ":0"}, {"BELFRY_HEALTH", ":http"}, {"BELFRY_HEALTH", "example.com:8080"}, {"BELFRY_HEALTH", "127.0.0.1:65536"},
 		{"BELFRY_WEBHOOK_ALLOW", "localhost"}, {"BELFRY_WEBHOOK_ALLOW", "10.0.0.0/33"}, {"BELFRY_WEBHOOK_ALLOW", "127.0.0.1,,::1"}, {"BELFRY_WEBHOOK_ALLOW", "fe80::1%eth0"}, {"BELFRY_SECRETS", "everything"}, {"BELFRY_SECRETS", "*"},
 		{"BELFRY_WEBHOOK_SECRET_ARN", "hooks"}, {"BELFRY_WEBHOOK_SECRET", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, {"BELFRY_WEBHOOK_SECRET", "whsec_c2hvcnQ="}, {"BELFRY_WEBHOOK_SECRET", "whsec_!!!"},

@@ -36,6 +36,8 @@ type Execution struct {
 	Origin       Text       `json:"origin" nullable:"true" doc:"Of a replay of a replay: id of the first execution of the chain, whose scheduled time and idempotency key all have"`
 	ReplayedBy   []string   `json:"replayed_by" nullable:"false" doc:"Ids of its replays that a person asked for"`
 	InputDigest  Text       `json:"input_digest" nullable:"true" doc:"SHA-256 of the payload that it ran with, in hex; of FAILED, DEAD and NEEDS_REVIEW only; null = it has no payload"`
+	PayloadRef   Text       `json:"payload_ref" nullable:"true" doc:"Where the payload lies that this run was given in place of the job's own; null = it has the job's"`
+	PayloadSum   Text       `json:"payload_sum" nullable:"true" doc:"SHA-256, in hex, of the payload that the first attempt found at its reference: every attempt gets exactly that one; null = nothing was pinned"`
 	Stack        Text       `json:"stack" nullable:"true" doc:"The last error in full with the stack of a panic, up to 4 KB; of FAILED, DEAD and NEEDS_REVIEW only, and not in lists; null = error_text is all of it"`
 	Resolution   *Verdict   `json:"resolution" doc:"How a person closed it as a dead letter; null = nobody has"`
 	Review       *Verdict   `json:"review" doc:"How a person ended the doubt about it; null = nobody has, or there was none"`

@@ -113,9 +113,23 @@ func (c *Client) ResumeJob(ctx context.Context, name string, how job.OnResume) (
 // repeated for a day and means the same execution; without one (empty) each call
 // makes another, so it is never repeated after its answer was lost.
 func (c *Client) RunJob(ctx context.Context, name, idempotencyKey string) (Execution, error) {
-	k := call{method: http.MethodPost, path: []string{"jobs", name, "run"}, once: idempotencyKey == ""}
-	if idempotencyKey != "" {
-		k.header = http.Header{"Idempotency-Key": {idempotencyKey}}
+	return c.RunJobWith(ctx, name, RunOptions{IdempotencyKey: idempotencyKey})
+}
+
+// RunOptions say how a job is run now.
+type RunOptions struct {
+	IdempotencyKey string // as of RunJob
+	PayloadRef     string // where this execution's payload lies, s3://bucket/key; empty = the job's own
+}
+
+// RunJobWith is RunJob with a payload of the execution's own.
+func (c *Client) RunJobWith(ctx context.Context, name string, o RunOptions) (Execution, error) {
+	k := call{method: http.MethodPost, path: []string{"jobs", name, "run"}, once: o.IdempotencyKey == ""}
+	if o.IdempotencyKey != "" {
+		k.header = http.Header{"Idempotency-Key": {o.IdempotencyKey}}
+	}
+	if o.PayloadRef != "" {
+		k.query = url.Values{"payload_ref": {o.PayloadRef}}
 	}
 	var out Execution
 	return out, c.do(ctx, k, &out)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -249,7 +250,7 @@ func (s *Service) InputDigests(ctx context.Context, executions []job.Execution) 
 		ref    job.Ref
 		number int
 	}
-	found := map[revision]*string{}
+	found := map[revision]**job.Revision{}
 	reads, ctx := errgroup.WithContext(ctx)
 	reads.SetLimit(readsAtOnce)
 	for i := range executions {
@@ -258,26 +259,38 @@ func (s *Service) InputDigests(ctx context.Context, executions []job.Execution) 
 		if !lifecycle.Matters(e.Status) || found[of] != nil {
 			continue
 		}
-		into := new(string)
+		into := new(*job.Revision)
 		found[of] = into
 		reads.Go(func() error {
 			rev, err := s.Jobs.Revision(ctx, of.ref, of.number)
-			if err != nil || rev == nil || len(rev.Definition.Payload) == 0 {
-				return err
-			}
-			digest := sha256.Sum256(rev.Definition.Payload)
-			*into = hex.EncodeToString(digest[:])
-			return nil
+			*into = rev
+			return err
 		})
 	}
 	if err := reads.Wait(); err != nil {
 		return nil, err
 	}
 	digests := make([]string, len(executions))
-	for i, e := range executions {
+	for i := range executions {
+		e := &executions[i]
 		if into := found[revision{e.Ref, e.Revision}]; into != nil && lifecycle.Matters(e.Status) {
-			digests[i] = *into
+			digests[i] = s.inputDigest(e, *into)
 		}
 	}
 	return digests, nil
+}
+
+// inputDigest is that of one execution, whose revision may have been purged (nil).
+func (s *Service) inputDigest(e *job.Execution, rev *job.Revision) string {
+	if e.PayloadSum != "" || rev == nil {
+		return e.PayloadSum
+	}
+	if ref, err := job.ParsePayloadRef(cmp.Or(e.PayloadRef, rev.Definition.PayloadRef)); err == nil {
+		return s.Payloads.Pinned(e.Tenant, ref)
+	}
+	if len(rev.Definition.Payload) == 0 {
+		return ""
+	}
+	digest := sha256.Sum256(rev.Definition.Payload)
+	return hex.EncodeToString(digest[:])
 }

@@ -108,6 +108,9 @@ func (s *Service) check(r PutRequest) (job.Definition, error) {
 	if err := definition.Validate(); err != nil {
 		return job.Definition{}, err
 	}
+	if err := s.checkPayload(r.Ref.Tenant, definition.PayloadRef); err != nil {
+		return job.Definition{}, err
+	}
 	if err := job.CheckType(s.Types, definition.Type); err != nil {
 		return job.Definition{}, err
 	}

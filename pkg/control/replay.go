@@ -124,6 +124,7 @@ func (s *Service) replayOf(ctx context.Context, of *job.Execution, key job.Key, 
 	e := &job.Execution{Ref: of.Ref, Key: key, Revision: head.RevisionAt(now), Epoch: head.Epoch, Status: job.Scheduled, Pool: head.Pool, Type: head.Type, Target: head.Target,
 		CreatedAt: now, AvailableAt: now, Reason: lifecycle.Replayed, Actor: actor, Wake: job.Wake{At: now.Add(wakeAfter)}, Schema: job.Schema,
 		FencingToken: max(job.RestoreBase(s.RestoreEpoch), of.FencingToken), ReplayOf: cmp.Or(of.ReplayOf, of.ID())}
+	e.PayloadRef = of.PayloadRef
 	if of.ReplayOf != "" {
 		e.ReplayedFrom = of.ID()
 	}

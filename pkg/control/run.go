@@ -22,6 +22,9 @@ type RunRequest struct {
 	// IdempotencyKey makes the request safe to repeat for a day: the same word
 	// gives the same execution. Empty: each request makes another one.
 	IdempotencyKey string
+	// PayloadRef is where this execution's payload lies, in place of the job's own;
+	// empty: the job's.
+	PayloadRef string
 }
 
 // RunNow makes one execution of the job at once, whatever its schedule and
@@ -40,6 +43,9 @@ func (s *Service) RunNow(ctx context.Context, r RunRequest) (*job.Execution, err
 		return nil, notFound(ref)
 	}
 	now := s.Clock.Now().Truncate(time.Millisecond)
+	if err := s.checkRunPayload(ctx, head, r.PayloadRef, now); err != nil {
+		return nil, err
+	}
 	serial, err := ulid.New(ulid.Timestamp(now), s.Entropy)
 	if err != nil {
 		return nil, err
@@ -55,7 +61,7 @@ func (s *Service) RunNow(ctx context.Context, r RunRequest) (*job.Execution, err
 	}
 	e := &job.Execution{Ref: ref, Key: key, Revision: head.RevisionAt(now), Epoch: head.Epoch, Status: job.Scheduled,
 		Pool: head.Pool, Type: head.Type, Target: head.Target, CreatedAt: now, AvailableAt: now, Reason: lifecycle.ManualRun, Actor: actor,
-		FencingToken: job.RestoreBase(s.RestoreEpoch), Wake: job.Wake{At: now.Add(wakeAfter)}, Schema: job.Schema}
+		FencingToken: job.RestoreBase(s.RestoreEpoch), Wake: job.Wake{At: now.Add(wakeAfter)}, Schema: job.Schema, PayloadRef: r.PayloadRef}
 	e.Timeline = []job.Entry{{At: now, To: job.Scheduled, Reason: lifecycle.ManualRun, Actor: actor}}
 	if err := s.Executions.PutOutside(ctx, e); err != nil {
 		return nil, err

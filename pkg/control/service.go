@@ -109,7 +109,8 @@ type Clock interface {
 // ExecutionQuery selects executions for a list.
 type ExecutionQuery = job.ExecutionQuery
 
-// Service carries out the verbs. All fields are required, but for Types.
+// Service carries out the verbs. All fields are required, but
+// for Types, Payloads and Uploads.
 type Service struct {
 	Jobs         Jobs
 	Executions   Executions
@@ -123,7 +124,9 @@ type Service struct {
 	Materialiser Materialiser
 	Sender       Sender
 	Pools        Pools
-	Types        []string // the job types that there are; empty = a job has none
+	Types        []string         // the job types that there are; empty = a job has none
+	Payloads     job.PayloadRules // which references to payloads tenants may make; zero = none
+	Uploads      Uploads          // where tenants store payloads; nil = nowhere
 	Clock        Clock
 	Entropy      io.Reader       // for the serials of manual runs
 	RestoreEpoch int64           // of this installation; high part of every epoch

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/objects"
 )
 
@@ -16,6 +17,21 @@ const Bucket = "belfry"
 // objects is that bucket for the planes.
 func (s *server) objects() *objects.Bucket {
 	return objects.New(s3.NewFromConfig(s.backend.Config()), Bucket)
+}
+
+// payloadRules open all that lies in the process: it serves one person.
+var payloadRules = job.PayloadRules{Own: Bucket, Allowed: map[string][]string{"*": {"s3://" + Bucket + "/"}}}
+
+// payloads reads what jobs refer to.
+func (s *server) payloads() *objects.Payloads {
+	return objects.NewPayloads(s3.NewFromConfig(s.backend.Config()), payloadRules)
+}
+
+// uploads signs uploads to the endpoint at that address.
+func (s *server) uploads(endpoint string) *objects.Uploads {
+	config := s.backend.Config()
+	config.BaseEndpoint = &endpoint
+	return objects.NewUploads(objects.NewClient(config), s.planes.Settings.Clock.Now)
 }
 
 // ensureBucket makes the bucket unless it is there.

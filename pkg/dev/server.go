@@ -163,8 +163,8 @@ func (s *server) open(ctx context.Context) (err error) {
 	}
 	config := s.backend.Config()
 	s.clients = assemble.Clients{DynamoDB: dynamodb.NewFromConfig(config), SQS: sqs.NewFromConfig(config)}
-	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: s.Pools, Types: s.Types, Log: s.Log, Tracer: s.Traces.Spans()})
-	belfry.Objects = s.objects()
+	belfry := assemble.New(s.clients, assemble.Settings{Shards: shards, Pools: s.Pools, Types: s.Types, Log: s.Log, Tracer: s.Traces.Spans(), Payloads: payloadRules})
+	belfry.Objects, belfry.Payloads = s.objects(), s.payloads()
 	s.planes = functions.New(belfry, assemble.Environment{})
 	if err := belfry.Ensure(ctx, s.clients); err != nil {
 		return fmt.Errorf("make tables and queues: %w", err)
@@ -184,6 +184,7 @@ func (s *server) serve(ctx context.Context, apiListener, awsListener net.Listene
 		s.Log.Info("stopping: no more work is taken, what runs may finish; a second interrupt ends it at once", slog.Duration("drain", drain))
 	})()
 	urls := URLs{API: "http://" + apiListener.Addr().String(), AWS: "http://" + awsListener.Addr().String()}
+	s.planes.Control.Uploads = s.uploads(urls.AWS)
 	parts, ctx := errgroup.WithContext(ctx)
 	serving := func(listener net.Listener, handler http.Handler) {
 		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}

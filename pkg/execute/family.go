@@ -75,7 +75,7 @@ func (p *passage) adapt(ctx context.Context, e *job.Execution) error {
 	d := &own.Definition
 	d.Pool, d.Target = f.Pool, job.Target{Handler: &job.HandlerTarget{Name: f.Reduce}}
 	if e.Kind == job.KindChild {
-		d.Target.Handler.Name, d.Payload = f.Handler, e.Input
+		d.Target.Handler.Name, d.Payload, d.PayloadRef = f.Handler, e.Input, ""
 		if f.Timeout > 0 {
 			d.Timeout = f.Timeout
 		}

@@ -58,6 +58,7 @@ func (p *passage) attempt(ctx context.Context, item *job.Execution, sentAt time.
 
 	attempt := &Attempt{Execution: item, Definition: definition, Anchor: p.revision.Anchor, Calendars: p.revision.Calendars, Deadline: deadline, Canceled: k.canceled}
 	attempt.Progress, attempt.Family = newProgress(k, item), &Family{p: p, item: item}
+	attempt.Payload = newPayload(k, item, definition)
 	failure := p.tooMany(item)
 	if failure == nil {
 		failure = p.handle(workCtx, attempt)

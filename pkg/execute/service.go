@@ -103,6 +103,8 @@ type Attempt struct {
 	Progress *Progress
 	// Family makes children, and tells how they ended; nil outside a worker.
 	Family *Family
+	// Payload is the payload that lies elsewhere; nil: Definition.Payload is it.
+	Payload *Payload
 }
 
 // Work runs one attempt. Nil is success. The context ends at the deadline,
@@ -124,6 +126,8 @@ type Service struct {
 	Spread      func() float64 // random number in [0, 1) for back-off
 	Epsilon     time.Duration  // bound of the clocks' difference; zero = 500 ms
 	Checkpoints Checkpoints    // nil: none can be saved
+	Payloads    Payloads       // nil: payloads that lie elsewhere cannot be read
+	Pins        Pins           // required with Payloads
 	Objects     Objects        // nil: only those of at most job.InlineCheckpoint bytes can
 	Families    Families       // nil: executions have no children
 	Makers      Makers         // nil: and none can be made

@@ -21,6 +21,7 @@ type Definition struct {
 	Type          string            `json:"type,omitempty" minLength:"1" doc:"One of the types that the installation lists in its settings; figures are split by it. Default: none"`
 	Priority      string            `json:"priority,omitempty" minLength:"1" doc:"Only normal is built yet"`
 	Payload       json.RawMessage   `json:"payload,omitempty" doc:"Any JSON value up to 32 KB, handed to the target"`
+	PayloadRef    string            `json:"payload_ref,omitempty" minLength:"1" doc:"Where a larger payload lies, s3://bucket/key, up to 16 MiB; POST /v1/payloads gives one a place. What an execution's first attempt finds there is what all of its attempts get. Only with the targets handler, webhook and log" example:"s3://acme-input/daily.json"`
 	Template      bool              `json:"template,omitempty" doc:"True: templates such as {{ scheduled_time | date '%Y-%m-%d' }} in the payload and in texts of the target are filled in at each attempt. Default: braces are braces"`
 	Timeout       string            `json:"timeout,omitempty" minLength:"1" doc:"Longest attempt; default 60s" example:"60s"`
 	StartDeadline string            `json:"start_deadline,omitempty" minLength:"1" doc:"How late a first attempt may begin, from the scheduled time or from when it was made, if that was later; what no worker takes before is MISSED. Default: no deadline" example:"2h"`
@@ -143,7 +144,7 @@ func (d Definition) definition() (job.Definition, error) {
 	var r reading
 	out := job.Definition{
 		Job: d.Job, Schedule: r.schedule("schedule.", d.Schedule), Target: d.Target.target(), Pool: d.Pool, Type: d.Type, Priority: d.Priority,
-		Payload: d.Payload, Template: d.Template, Timeout: r.positive("timeout", d.Timeout), StartDeadline: r.positive("start_deadline", d.StartDeadline), Concurrency: job.Concurrency(d.Concurrency), OnResume: job.OnResume(d.OnResume),
+		Payload: d.Payload, PayloadRef: d.PayloadRef, Template: d.Template, Timeout: r.positive("timeout", d.Timeout), StartDeadline: r.positive("start_deadline", d.StartDeadline), Concurrency: job.Concurrency(d.Concurrency), OnResume: job.OnResume(d.OnResume),
 		Retry: job.Retry{MaxAttempts: d.Retry.MaxAttempts, Base: r.positive("retry.base", d.Retry.Base), Max: r.positive("retry.max", d.Retry.Max),
 			MaxAge: r.positive("retry.max_age", d.Retry.MaxAge), MaxLost: d.Retry.MaxLost, MaxRun: r.positive("retry.max_run", d.Retry.MaxRun)},
 		SuspendAfter: d.SuspendAfter, Limits: d.Limits, Labels: d.Labels, Description: d.Description, Paused: d.Paused,

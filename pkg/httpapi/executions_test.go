@@ -29,7 +29,7 @@ func TestReadingAnExecution(t *testing.T) {
 	const want = `{"id":"nightly~20260712T113000Z~v3","job":"nightly","kind":"scheduled","scheduled_at":"2026-07-12T11:30:00.000Z","due_at":null,"covers_from":null,"status":"DEAD","ready":false,` +
 		`"attempt":5,"lost":0,"revision":3,"pool":"fast-io","type":"report","target":"webhook","created_at":"2026-07-12T11:00:00.001Z","available_at":"2026-07-12T11:30:00.001Z",` +
 		`"started_at":"2026-07-12T11:40:00.001Z","finished_at":"2026-07-12T12:00:00.001Z","fencing_token":4294967301,"owner":null,"lease_until":null,` +
-		`"reason":"ATTEMPTS_USED_UP","reason_text":"every allowed attempt failed","error_code":"HTTP_503","error_text":null,"cancel":null,"range":null,"replay_of":null,"origin":null,"replayed_by":[],"input_digest":null,"stack":null,"resolution":null,"review":null,"actor":null,"fan_out":null,"backfill":"01JZXW7GB0RE2M4Q0T5N6V8XYZ"}`
+		`"reason":"ATTEMPTS_USED_UP","reason_text":"every allowed attempt failed","error_code":"HTTP_503","error_text":null,"cancel":null,"range":null,"replay_of":null,"origin":null,"replayed_by":[],"input_digest":null,"payload_ref":null,"payload_sum":null,"stack":null,"resolution":null,"review":null,"actor":null,"fan_out":null,"backfill":"01JZXW7GB0RE2M4Q0T5N6V8XYZ"}`
 	// The id of another revision finds the execution under its current one.
 	answer := w.ask("GET", "/v1/executions/nightly~20260712T113000Z~v1", "")
 	if got := strings.TrimSpace(answer.Body.String()); got != want {

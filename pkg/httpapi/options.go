@@ -106,6 +106,7 @@ func New(svc *control.Service, options Options) http.Handler {
 	a.registerDead()
 	a.registerReplays()
 	a.registerCalendars()
+	a.registerPayloads()
 	a.registerSchedule()
 	a.registerSystem()
 	a.registerSweeps()

@@ -98,6 +98,7 @@ func showExecution(e *job.Execution, now time.Time) client.Execution {
 		ErrorCode: client.Text(e.ErrorCode), ErrorText: client.Text(e.ErrorText), ReplayOf: client.Text(cmp.Or(e.ReplayedFrom, e.ReplayOf)), Actor: client.Text(e.Actor),
 		Backfill: client.Text(e.Backfill), ReplayedBy: append([]string{}, e.ReplayedBy...), Resolution: showVerdict(e.Resolution), Review: showVerdict(e.Review),
 	}
+	shown.PayloadRef, shown.PayloadSum = client.Text(e.PayloadRef), client.Text(e.PayloadSum)
 	if e.ReplayedFrom != "" {
 		shown.Origin = client.Text(e.ReplayOf)
 	}

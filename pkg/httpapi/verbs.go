@@ -22,6 +22,7 @@ type resumeInput struct {
 
 type runInput struct {
 	Job            string `path:"job" doc:"Name of the job"`
+	PayloadRef     string `query:"payload_ref" maxLength:"1100" doc:"Where this execution's payload lies, s3://bucket/key, in place of the job's own"`
 	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"Makes the request safe to repeat for a day: the same key gives the same execution"`
 }
 
@@ -66,7 +67,7 @@ func (a *api) runJob(ctx context.Context, in *runInput) (*runOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.control.RunNow(ctx, control.RunRequest{Ref: ref, Actor: callerOf(ctx).Principal, IdempotencyKey: in.IdempotencyKey})
+	e, err := a.control.RunNow(ctx, control.RunRequest{Ref: ref, Actor: callerOf(ctx).Principal, IdempotencyKey: in.IdempotencyKey, PayloadRef: in.PayloadRef})
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,9 @@ type Definition struct {
 	Type     string          `json:"type,omitempty"`
 	Priority string          `json:"priority,omitempty"`
 	Payload  json.RawMessage `json:"payload,omitempty"`
+	// PayloadRef is where the payload lies when it is not written out, s3://bucket/key.
+	// What an execution's first attempt finds there is what all of them get.
+	PayloadRef string `json:"payload_ref,omitempty"`
 	// Template says that {{ … }} in the payload and in texts of the target is filled
 	// in at each attempt (Rendered). False: braces are braces.
 	Template bool     `json:"template,omitempty"`

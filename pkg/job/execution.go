@@ -107,6 +107,8 @@ type Execution struct {
 	Input        json.RawMessage // a child's own payload; empty = none
 	FannedOut    bool            // it has children, or was about to
 	Backfill     string          // id of the backfill that made it; empty = none
+	PayloadRef   string          // where the payload of a manual run lies that was given one of its own; empty = the job's
+	PayloadSum   string          // SHA-256 in hex of what the first attempt found at its reference; empty = none has, or the reference itself tells
 	Actor        string          // who asked for a manual run, a replay or a backfill
 	Schema       int
 }

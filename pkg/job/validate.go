@@ -15,7 +15,7 @@ func (d Definition) Validate() error {
 	checks := []func() error{
 		func() error { return CheckName("job", d.Job) },
 		func() error { return CheckName("pool", d.Pool) },
-		d.checkSchedule, d.Schedule.checkCalendars, d.checkPayload, d.checkTemplates, d.checkTimes, d.checkRetry, d.checkMisfire, d.checkTexts, d.checkUnbuilt,
+		d.checkSchedule, d.Schedule.checkCalendars, d.checkPayload, d.checkTemplates, d.checkTimes, d.checkRetry, d.checkMisfire, d.checkTexts, d.checkUnbuilt, d.checkPayloadRef,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -54,7 +54,7 @@ func addOrKeep(given int) string {
 func (d Definition) checkPayload() error {
 	if len(d.Payload) > MaxPayload {
 		return &Error{Code: CodeTooLarge, Field: "payload", Value: fmt.Sprint(len(d.Payload)), Bound: "32768 bytes",
-			Message: fmt.Sprintf("the payload is %d bytes of JSON", len(d.Payload)), Fix: "store the data elsewhere and pass a reference to it"}
+			Message: fmt.Sprintf("the payload is %d bytes of JSON", len(d.Payload)), Fix: "store it with belfry payload put FILE and pass the reference that it prints as payload_ref"}
 	}
 	if len(d.Payload) > 0 && !json.Valid(d.Payload) {
 		return invalid("payload", string(d.Payload), "JSON", "the payload is not valid JSON", "send any JSON value")

@@ -18,6 +18,12 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/job"
 )
 
+// NewClient reaches S3 as the configuration says. Of an endpoint of its own (an
+// emulator) it asks without the bucket's name in the host's. It makes no call.
+func NewClient(c aws.Config) *s3.Client {
+	return s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
+}
+
 // Bucket is one bucket of S3. It is safe for concurrent use.
 type Bucket struct {
 	client *s3.Client

@@ -81,14 +81,16 @@ func TestASaveWhoseAnswerWasLostIsDoneOnceMore(t *testing.T) {
 
 func TestWhatACheckpointCosts(t *testing.T) {
 	onShelf(t, func(s *shelf) {
-		for sentence, row := range map[string]struct {
-			size int
-			want float64
-		}{"a small one is a write unit": {500, 1}, "one that just fits into the table is five": {job.InlineCheckpoint, 5}} {
+		// In this order: a write costs what the larger of the item before and after does.
+		for _, row := range []struct {
+			sentence string
+			size     int
+			want     float64
+		}{{"a small one is a write unit", 500, 1}, {"one that just fits into the table is five", job.InlineCheckpoint, 5}} {
 			clear(s.consumed)
 			s.must(s.SaveCheckpoint(s.Context(), saved(1, string(bytes.Repeat([]byte("x"), row.size)), "")))
 			if got := s.consumed["save checkpoint"]; got != row.want {
-				t.Errorf("%s: %v", sentence, got)
+				t.Errorf("%s: %v", row.sentence, got)
 			}
 		}
 	})

@@ -35,6 +35,7 @@ func decodeExecution(stored item) (*job.Execution, error) {
 		Wake:     job.Wake{At: r.millis("wake_at"), Shard: r.text("wake_shard"), Version: r.number("wake_version")},
 		Timeline: decodeTimeline(r.list("timeline")), Dropped: int(r.number("timeline_dropped")), ReplayOf: r.text("replay_of"), Backfill: r.text("backfill"), Actor: r.text("actor"),
 		Schema: int(r.number("schema")), Stack: r.text("stack"), ReplayedFrom: r.text("replayed_from"), ReplayedBy: r.set("replayed_by"),
+		PayloadRef: r.text("payload_ref"), PayloadSum: r.text("payload_sum"),
 	}
 	var cancel job.Cancel
 	if r.document("cancel", &cancel) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -106,17 +107,23 @@ func (s *Store) outside(ctx context.Context, e *job.Execution) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	return update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
+	own, reference := "", item{}
+	if e.PayloadRef != "" {
+		own, reference[":payload_ref"] = ", payload_ref = :payload_ref", text(e.PayloadRef)
+	}
+	u := update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
 		condition: "attribute_not_exists(pk)",
 		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, #type = :type, target = :target, reason = :reason, " +
 			"actor = :actor, created_at = :created, available_at = :available, fencing_token = :base, timeline = :entries, " +
-			"wake_at = :wake, wake_shard = :shard, wake_version = :one, " + TTLAttribute + " = :expires",
+			"wake_at = :wake, wake_shard = :shard, wake_version = :one, " + TTLAttribute + " = :expires" + own,
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":schema": number(job.Schema),
 			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
 			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(max(job.RestoreBase(s.options.RestoreEpoch), e.FencingToken)),
 			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": shard, ":one": number(1),
-			":expires": seconds(s.farExpiry(latest(e.ScheduledAt, e.AvailableAt)))}}, nil
+			":expires": seconds(s.farExpiry(latest(e.ScheduledAt, e.AvailableAt)))}}
+	maps.Copy(u.values, reference)
+	return u, nil
 }
 
 // PutRange records one disposition for a range of scheduled times. A record

@@ -41,6 +41,27 @@ func (s *Store) DeclineCancel(ctx context.Context, held *job.Execution) error {
 	return err
 }
 
+// PinPayload notes the digest of the payload that an attempt found, unless one was
+// noted before, and returns the one that holds.
+//
+// Requires: RUNNING under this owner, nonce and token. Writes: payload_sum, once.
+// Loses when: somebody else took it over, or it has ended.
+// Then the caller: has lost its lease, and stops.
+func (s *Store) PinPayload(ctx context.Context, held *job.Execution, digest string) (string, error) {
+	u := s.owned("pin payload", held)
+	u.set, u.wantNew = "SET payload_sum = if_not_exists(payload_sum, :digest)", true
+	u.values[":digest"] = text(digest)
+	written, err := s.update(ctx, u)
+	if err != nil {
+		return "", err
+	}
+	e, err := decodeExecution(written)
+	if err != nil {
+		return "", err
+	}
+	return e.PayloadSum, nil
+}
+
 // owned is an update that only the owner of held's lease can make.
 func (s *Store) owned(operation string, held *job.Execution) update {
 	return update{operation: operation, table: s.tables.Executions, key: executionKey(held.Ref, held.Key),

@@ -2,6 +2,7 @@ package target
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -47,7 +48,7 @@ func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.A
 	if traced == "" {
 		traced = a.Traceparent()
 	}
-	r.Header.Set(headerContent, contentJSON)
+	r.Header.Set(headerContent, contentOf(a, body))
 	r.Header.Set("User-Agent", h.userAgent)
 	for name, value := range own {
 		r.Header.Set(name, value)
@@ -73,6 +74,15 @@ func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.A
 		}
 	}
 	return h.sign(r, a.IdempotencyKey(), body)
+}
+
+// contentOf is what the body is said to be: what is written in a job is JSON, what
+// lies elsewhere may be anything.
+func contentOf(a *worker.Attempt, body []byte) string {
+	if a.PayloadRef() == "" || json.Valid(body) {
+		return contentJSON
+	}
+	return "application/octet-stream"
 }
 
 // sign sets the headers of the Standard Webhooks scheme. The id is the

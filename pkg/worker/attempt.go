@@ -14,8 +14,9 @@ import (
 
 // Attempt is what a handler is told. It is safe for concurrent use.
 type Attempt struct {
-	run *execute.Attempt
-	log *slog.Logger
+	run     *execute.Attempt
+	log     *slog.Logger
+	payload payload // that lies elsewhere
 }
 
 // NewAttempt makes what a handler is told out of what the plane runs; log may
@@ -88,9 +89,6 @@ func (a *Attempt) Deadline() time.Time { return a.run.Deadline }
 
 // Canceled is closed when a person asked to cancel the execution.
 func (a *Attempt) Canceled() <-chan struct{} { return a.run.Canceled }
-
-// Payload is the job's payload as written; empty when it has none.
-func (a *Attempt) Payload() json.RawMessage { return a.run.Definition.Payload }
 
 // Decode reads the payload into v; an absent one leaves v as it is. The error
 // is permanent, with code PAYLOAD_INVALID: return it.

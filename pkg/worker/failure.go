@@ -132,6 +132,9 @@ func (w *Worker) work(ctx context.Context, a *execute.Attempt) (f *lifecycle.Fai
 	if err != nil {
 		return FailureOf(err)
 	}
+	if f := h.prepare(ctx, attempt); f != nil {
+		return f
+	}
 	run, f := h.settled(ctx, a, attempt)
 	if !run {
 		return f

@@ -13,9 +13,10 @@ type handling struct {
 	run          Handler
 	confirm      func(ctx context.Context, a *Attempt) (Answer, error)
 	uncancelable bool
+	onDemand     bool // it reads a payload that lies elsewhere itself
 }
 
-// Option says something about a handler: Confirm, ConfirmAttempt, Uncancelable.
+// Option says something about a handler: Confirm, ConfirmAttempt, Uncancelable, PayloadOnDemand.
 type Option func(*handling)
 
 // Middleware wraps handlers: it returns one that calls next, or does not.

@@ -32,6 +32,7 @@ func (r *reader) job(d *job.Definition, pairs []pair) keys {
 		"type":           word(r, &d.Type),
 		"priority":       word(r, &d.Priority),
 		"payload":        r.payload(&d.Payload),
+		"payload_ref":    word(r, &d.PayloadRef),
 		"template":       r.truth(&d.Template),
 		"timeout":        positive(r, &d.Timeout, r.duration(&d.Timeout)),
 		"start_deadline": positive(r, &d.StartDeadline, r.duration(&d.StartDeadline)),

@@ -24,7 +24,7 @@ func (r *reader) payload(into *json.RawMessage) func(string, ast.Node) {
 		switch {
 		case w.tooLarge:
 			r.refuse(n, &job.Error{Code: job.CodeTooLarge, Field: path, Bound: fmt.Sprintf("%d bytes", job.MaxPayload),
-				Message: fmt.Sprintf("the payload is more than %d bytes of JSON", job.MaxPayload), Fix: "store the data elsewhere and pass a reference to it"})
+				Message: fmt.Sprintf("the payload is more than %d bytes of JSON", job.MaxPayload), Fix: "store it with belfry payload put FILE and pass the reference that it prints as payload_ref"})
 		default:
 			*into = w.out.Bytes()
 		}

@@ -58,16 +58,19 @@ func TestRefusalsAreWordedLikeTheService(t *testing.T) {
 		status  int
 		want    string
 	}{
-		"no such key":     {[]string{"GET", "/jobs/a%3Cb"}, 404, "<Code>NoSuchKey</Code><Message>The specified key does not exist.</Message><Key>a&lt;b</Key>"},
-		"no such bucket":  {[]string{"GET", "/none/a"}, 404, "<Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message><BucketName>none</BucketName>"},
-		"a condition":     {[]string{"PUT", "/jobs/there", "If-None-Match", "*"}, 412, "<Code>PreconditionFailed</Code><Message>At least one of the pre-conditions you specified did not hold</Message><Condition>If-None-Match</Condition>"},
-		"a range":         {[]string{"GET", "/jobs/there", "Range", "bytes=9-"}, 416, "<Code>InvalidRange</Code><Message>The requested range is not satisfiable</Message><RangeRequested>bytes=9-</RangeRequested><ActualObjectSize>7</ActualObjectSize>"},
-		"another account": {[]string{"GET", "/jobs/there", "X-Amz-Expected-Bucket-Owner", "1"}, 403, "<Code>AccessDenied</Code>"},
-		"no UTF-8":        {[]string{"GET", "/jobs/%FF"}, 400, "<Code>InvalidURI</Code>"},
-		"no such list":    {[]string{"GET", "/jobs?list-type=3"}, 400, "<Code>InvalidArgument</Code>"},
-		"no such length":  {[]string{"GET", "/jobs?list-type=2&max-keys=-1"}, 400, "<Code>InvalidArgument</Code>"},
-		"no such writing": {[]string{"GET", "/jobs?list-type=2&encoding-type=x"}, 400, "<Code>InvalidArgument</Code>"},
-		"no method":       {[]string{"PATCH", "/jobs/x"}, 405, "<Code>MethodNotAllowed</Code>"},
+		"no such key":                  {[]string{"GET", "/jobs/a%3Cb"}, 404, "<Code>NoSuchKey</Code><Message>The specified key does not exist.</Message><Key>a&lt;b</Key>"},
+		"no such bucket":               {[]string{"GET", "/none/a"}, 404, "<Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message><BucketName>none</BucketName>"},
+		"a condition":                  {[]string{"PUT", "/jobs/there", "If-None-Match", "*"}, 412, "<Code>PreconditionFailed</Code><Message>At least one of the pre-conditions you specified did not hold</Message><Condition>If-None-Match</Condition>"},
+		"a range":                      {[]string{"GET", "/jobs/there", "Range", "bytes=9-"}, 416, "<Code>InvalidRange</Code><Message>The requested range is not satisfiable</Message><RangeRequested>bytes=9-</RangeRequested><ActualObjectSize>7</ActualObjectSize>"},
+		"another account":              {[]string{"GET", "/jobs/there", "X-Amz-Expected-Bucket-Owner", "1"}, 403, "<Code>AccessDenied</Code>"},
+		"no UTF-8":                     {[]string{"GET", "/jobs/%FF"}, 400, "<Code>InvalidURI</Code>"},
+		"no such list":                 {[]string{"GET", "/jobs?list-type=3"}, 400, "<Code>InvalidArgument</Code>"},
+		"no such length":               {[]string{"GET", "/jobs?list-type=2&max-keys=-1"}, 400, "<Code>InvalidArgument</Code>"},
+		"no such writing":              {[]string{"GET", "/jobs?list-type=2&encoding-type=x"}, 400, "<Code>InvalidArgument</Code>"},
+		"an upload after its time":     {[]string{"PUT", "/jobs/x?X-Amz-Date=20260712T120000Z&X-Amz-Expires=900&X-Amz-Signature=a&X-Amz-SignedHeaders=host"}, 403, "<Code>AccessDenied</Code><Message>Request has expired</Message>"},
+		"an upload without its header": {[]string{"PUT", "/jobs/x?X-Amz-Date=20991231T120000Z&X-Amz-Expires=900&X-Amz-Signature=a&X-Amz-SignedHeaders=host%3Bx-amz-checksum-sha256"}, 403, "<Code>SignatureDoesNotMatch</Code>"},
+		"an upload for ever":           {[]string{"PUT", "/jobs/x?X-Amz-Date=20991231T120000Z&X-Amz-Expires=999999&X-Amz-Signature=a&X-Amz-SignedHeaders=host"}, 400, "<Code>AuthorizationQueryParametersError</Code>"},
+		"no method":                    {[]string{"PATCH", "/jobs/x"}, 405, "<Code>MethodNotAllowed</Code>"},
 	} {
 		b := setup(t, localaws.Options{})
 		b.put("there", "content")

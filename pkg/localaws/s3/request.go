@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -35,8 +36,14 @@ func (r *request) check(o operation, account string) error {
 		}
 		return notImplemented("the header " + name + " of " + r.Operation)
 	}
+	signed := r.URL.Query().Has("X-Amz-Signature")
+	if signed {
+		if err := r.checkSigned(time.Now()); err != nil {
+			return err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
-		if name != "x-id" && !slices.Contains(o.query, name) {
+		if name != "x-id" && !slices.Contains(o.query, name) && (!signed || !slices.Contains(presigned, name)) {
 			return notImplemented("the query parameter " + name + " of " + r.Operation)
 		}
 	}
