@@ -80,12 +80,16 @@ GOARCH_OF  = $(if $(filter x86_64,$(ARCH)),amd64,arm64)
 STATIC     = CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH_OF) $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid='
 FUNCTIONS := api tick scan work deadletter record archive
 
+# The mains that run handlers. A team's own main, with its handlers, is both: docs/handlers.md.
+WORK      ?= ./functions/work
+WORKER    ?= ./cmd/worker
+
 PACK       = $(GO) run -C .ci/image . -arch $(GOARCH_OF)
 BUILT     ?= build
 
 functions: ## Build each function to build/<function>/bootstrap, and the container worker and its image to build/worker/
-	for f in $(FUNCTIONS); do $(STATIC) -tags lambda.norpc -o $(BUILT)/$$f/bootstrap ./functions/$$f; done
-	$(STATIC) -o $(BUILT)/worker/worker ./cmd/worker
+	for f in $(FUNCTIONS); do $(STATIC) -tags lambda.norpc -o $(BUILT)/$$f/bootstrap $$(test $$f = work && echo $(WORK) || echo ./functions/$$f); done
+	$(STATIC) -o $(BUILT)/worker/worker $(WORKER)
 	$(PACK) -worker $(abspath $(BUILT))/worker/worker -o $(abspath $(BUILT))/worker/image.tar >$(BUILT)/worker/digest
 
 # Sizes are those of what is deployed, starts those of the same built for this machine.
@@ -101,7 +105,7 @@ VERSION  ?= dev
 REVISION ?= $(shell git diff --quiet HEAD 2>/dev/null && git rev-parse HEAD)
 
 image: ## Pack the container worker into build/worker-image.tar, an OCI archive, without a container engine
-	$(STATIC) -o build/worker/worker ./cmd/worker
+	$(STATIC) -o build/worker/worker $(WORKER)
 	$(PACK) -worker $(CURDIR)/build/worker/worker -version $(VERSION) -revision "$(REVISION)" -o $(CURDIR)/build/worker-image.tar
 
 need-cdk:

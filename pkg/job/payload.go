@@ -108,7 +108,7 @@ func (p PayloadRules) Check(tenant string, r PayloadRef) error {
 	}
 	bound := strings.Join(open, ", ")
 	if bound == "" {
-		bound = "none: this installation has no bucket, and none is allowed"
+		bound = "none: no bucket of its own is known here (BELFRY_BUCKET), and no other is allowed (BELFRY_PAYLOADS)"
 	}
 	return invalid("payload_ref", Shorten(r.String()), bound, "tenant \""+tenant+"\" may not refer to "+Shorten(r.String()),
 		"store the payload with belfry payload put, or have its place allowed (payloads in the settings)")
