@@ -21,8 +21,9 @@ type Target struct {
 type Webhook struct {
 	_ struct{} `additionalProperties:"false"`
 
-	URL     string            `json:"url" doc:"Absolute http or https URL without credentials"`
-	Headers map[string]string `json:"headers,omitempty" doc:"Up to 32 headers of your own"`
+	URL        string            `json:"url" doc:"Absolute http or https URL without credentials"`
+	Headers    map[string]string `json:"headers,omitempty" doc:"Up to 32 headers of your own"`
+	ConfirmURL string            `json:"confirm_url,omitempty" doc:"Asked by GET, before another attempt, whether one that did not tell how it ended took effect; it answers {\"state\": \"done\"}, \"not_done\" or \"unknown\""`
 }
 
 // LogTarget is job.LogTarget.
@@ -120,7 +121,7 @@ type ContainerOverride struct {
 func (t Target) target() job.Target {
 	var out job.Target
 	if t.Webhook != nil {
-		out.Webhook = &job.Webhook{URL: t.Webhook.URL, Headers: t.Webhook.Headers}
+		out.Webhook = &job.Webhook{URL: t.Webhook.URL, Headers: t.Webhook.Headers, ConfirmURL: t.Webhook.ConfirmURL}
 	}
 	if t.Log != nil {
 		out.Log = &job.LogTarget{Message: t.Log.Message}

@@ -84,14 +84,14 @@ func firstFault(checks ...func() error) error {
 // stands for all that begin so.
 var reservedHeaders = []string{"Belfry-", "Webhook-", "Idempotency-Key", "Traceparent", "Content-Length", "Transfer-Encoding", "Connection", "Host"}
 
-func (w *Webhook) check() error {
-	const field = "target.webhook.url"
-	if len(w.URL) > 2048 {
-		return invalid(field, w.URL, "2048 bytes", fmt.Sprintf("the URL is %d bytes long", len(w.URL)), "shorten it, or put the data into the payload")
+// checkURL refuses what no request can be sent to.
+func checkURL(field, text string) error {
+	if len(text) > 2048 {
+		return invalid(field, text, "2048 bytes", fmt.Sprintf("the URL is %d bytes long", len(text)), "shorten it, or put the data into the payload")
 	}
-	u, err := url.Parse(w.URL)
+	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return invalid(field, w.URL, "an absolute http or https URL", "\""+Shorten(w.URL)+"\" is not an absolute http or https URL", "write it as https://host/path")
+		return invalid(field, text, "an absolute http or https URL", "\""+Shorten(text)+"\" is not an absolute http or https URL", "write it as https://host/path")
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
@@ -100,6 +100,18 @@ func (w *Webhook) check() error {
 	}
 	if u.User != nil {
 		return invalid(field, u.Redacted(), "no user or password in the URL", "the URL holds credentials, which would be shown to whoever may read the job", "send them in a header or sign the request")
+	}
+	return nil
+}
+
+func (w *Webhook) check() error {
+	if err := checkURL("target.webhook.url", w.URL); err != nil {
+		return err
+	}
+	if w.ConfirmURL != "" {
+		if err := checkURL("target.webhook.confirm_url", w.ConfirmURL); err != nil {
+			return err
+		}
 	}
 	if len(w.Headers) > 32 {
 		return invalid("target.webhook.headers", fmt.Sprint(len(w.Headers)), "32 headers", fmt.Sprintf("%d headers are given", len(w.Headers)), "keep 32 or fewer")

@@ -46,6 +46,7 @@ func (f *filling) target(t Target) Target {
 	case t.Webhook != nil:
 		w := *t.Webhook
 		w.URL = f.url("target.webhook.url", w.URL)
+		w.ConfirmURL = f.url("target.webhook.confirm_url", w.ConfirmURL)
 		w.Headers = f.values("target.webhook.headers", w.Headers, f.header)
 		t.Webhook = &w
 	case t.Log != nil:

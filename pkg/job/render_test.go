@@ -79,8 +79,8 @@ func TestEveryTextOfATargetThatMayIsFilledIn(t *testing.T) {
 		target job.Target
 		texts  func(job.Target) []string
 	}{
-		"webhook": {job.Target{Webhook: &job.Webhook{URL: "https://example.com/" + ask, Headers: all}}, func(t job.Target) []string {
-			return []string{strings.TrimPrefix(t.Webhook.URL, "https://example.com/"), t.Webhook.Headers["k"]}
+		"webhook": {job.Target{Webhook: &job.Webhook{URL: "https://example.com/" + ask, Headers: all, ConfirmURL: "https://example.org/" + ask}}, func(t job.Target) []string {
+			return []string{strings.TrimPrefix(t.Webhook.URL, "https://example.com/"), strings.TrimPrefix(t.Webhook.ConfirmURL, "https://example.org/"), t.Webhook.Headers["k"]}
 		}},
 		"log": {job.Target{Log: &job.LogTarget{Message: ask}}, func(t job.Target) []string { return []string{t.Log.Message} }},
 		"sqs": {job.Target{SQS: &job.SQSTarget{GroupID: ask, Attributes: all}}, func(t job.Target) []string { return []string{t.SQS.GroupID, t.SQS.Attributes["k"]} }},

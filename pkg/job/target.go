@@ -17,6 +17,9 @@ type Target struct {
 type Webhook struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
+	// ConfirmURL is asked, with a GET, whether an attempt that did not tell how it
+	// ended took effect, before another one is made; empty = it is tried again unasked.
+	ConfirmURL string `json:"confirm_url,omitempty"`
 }
 
 // LogTarget writes the payload's size and the execution's id to the worker's

@@ -51,6 +51,27 @@ func TestHostileURLsAreRefused(t *testing.T) {
 	})
 }
 
+func TestHostileURLsOfQuestionsAreRefused(t *testing.T) {
+	const field = "target.webhook.confirm_url"
+	asks := func(url string) func(d *job.Definition) {
+		return func(d *job.Definition) { d.Target.Webhook.ConfirmURL = url }
+	}
+	long := "https://example.com/" + strings.Repeat("a", 2048)
+	refuses(t, map[string]rule{
+		"a path alone":     {asks("/state"), job.CodeInvalid, field, "/state", urlBound},
+		"another protocol": {asks("gopher://example.com/"), job.CodeInvalid, field, "gopher://example.com/", urlBound},
+		"port zero":        {asks("https://example.com:0/"), job.CodeInvalid, field, "0", "1 to 65535"},
+		"a user":           {asks("https://me:secret@example.com/"), job.CodeInvalid, field, "https://me:xxxxx@example.com/", "no user or password in the URL"},
+		"too long":         {asks(long), job.CodeInvalid, field, long[:120] + "…", "2048 bytes"},
+		"a host filled in": {templated(asks("https://{{ job }}.example.com/")), job.CodeInvalid, field, "https://{{ job }}.example.com/", "templates behind the host"},
+	})
+	d := valid()
+	asks("https://example.com/state")(&d)
+	if err := d.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHostileHeadersAreRefused(t *testing.T) {
 	of := func(name string) string { return "target.webhook.headers." + name }
 	long := strings.Repeat("v", 2049)

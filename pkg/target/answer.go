@@ -47,9 +47,13 @@ func describe(r *http.Response, body []byte) string {
 // plain is an HTTP client's error without the URL, which may carry what the
 // job's author meant for the receiver alone.
 func plain(err error) error {
+	return fmt.Errorf("post the webhook: %w", cause(err))
+}
+
+func cause(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		return fmt.Errorf("post the webhook: %w", wrapped.Err)
+		return wrapped.Err
 	}
-	return fmt.Errorf("post the webhook: %w", err)
+	return err
 }

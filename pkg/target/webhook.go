@@ -1,11 +1,9 @@
 package target
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -15,7 +13,6 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -96,35 +93,24 @@ func (h *webhook) handle(ctx context.Context, a *worker.Attempt) error {
 	if len(body) == 0 {
 		body = emptyBody
 	}
-	requestCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	request, err := http.NewRequestWithContext(requestCtx, http.MethodPost, target.URL, bytes.NewReader(body))
-	if err != nil {
-		return worker.WithCode(CodeUnusable, worker.Permanent(fmt.Errorf("make the request: %w", err)))
-	}
-	headers, hide, refresh, err := h.resolve(ctx, target.Headers)
-	if err != nil {
+	got, err := h.exchange(ctx, a, http.MethodPost, target.URL, body)
+	var silence *silence
+	switch {
+	case errors.As(err, &silence):
+		err = unanswered(ctx, silence.err)
+		if target.ConfirmURL != "" && silence.sent && untold(ctx) {
+			err = worker.Uncertain(err)
+		}
+		return err
+	case err != nil:
 		return err
 	}
-	span := observe.Call(ctx, observe.WebhookSpan, request.Method, request.URL.Hostname(), h.clock.Now())
-	defer func() { span.End(h.clock.Now()) }()
-	if err := h.setHeaders(request, headers, a, span.Traceparent(), body); err != nil {
-		return err
+	err = judge(got.Response, got.text, h.clock.Now())
+	if target.ConfirmURL != "" && unheard(got.StatusCode) {
+		err = worker.Uncertain(err)
 	}
-	response, err := h.client.Do(request)
-	if err != nil {
-		span.Failed("unanswered", "")
-		return unanswered(ctx, err)
-	}
-	span.Answered(response.StatusCode)
-	defer func() { _ = response.Body.Close() }()
-	reading, stop := context.WithTimeout(ctx, readFor)
-	defer stop()
-	context.AfterFunc(reading, cancel)
-	text, _ := io.ReadAll(io.LimitReader(response.Body, readMost)) // the status alone decides
-	err = judge(response, hide.hide(text, len(text) == readMost), h.clock.Now())
-	if denied := response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden; denied && refresh() {
-		return worker.WithCode("HTTP_"+strconv.Itoa(response.StatusCode), worker.Retry(fmt.Errorf("%w; the secret was from memory, the next attempt reads it anew", err)))
+	if got.refused() {
+		return worker.WithCode("HTTP_"+strconv.Itoa(got.StatusCode), worker.Retry(fmt.Errorf("%w; the secret was from memory, the next attempt reads it anew", err)))
 	}
 	return err
 }

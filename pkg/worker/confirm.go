@@ -40,7 +40,7 @@ const CodeUnconfirmed = "UNCONFIRMED"
 // last attempt timed out, lost its worker, or ended with Uncertain. Done ends the
 // execution as succeeded without running the handler, NotDone runs it, Unknown
 // leaves it to a person (NEEDS_REVIEW). An error is a failed attempt: it is asked
-// again after the back-off, and left to a person once all attempts are used up.
+// again after the back-off (RetryAfter lengthens it), and left to a person once all attempts are used up.
 //
 // Say NotDone only of an action that cannot take effect any more: a request that
 // timed out may still be on its way.
@@ -69,7 +69,7 @@ func (h handling) settled(ctx context.Context, a *execute.Attempt, asked *Attemp
 	switch {
 	case err != nil:
 		f := FailureOf(Uncertain(WithCode(CodeUnconfirmed, fmt.Errorf("ask whether an earlier attempt took effect: %w", err))))
-		f.Confirmable = true
+		f.Confirmable, f.RetryAfter = true, FailureOf(err).RetryAfter
 		return false, f
 	case answer == Done:
 		a.FoundDone = true

@@ -13,7 +13,7 @@ func (r *reader) target(t *job.Target) func(string, ast.Node) {
 		r.mapping(path, n, keys{
 			"webhook": func(path string, n ast.Node) {
 				t.Webhook = &job.Webhook{}
-				r.mapping(path, n, keys{"url": text(r, &t.Webhook.URL), "headers": r.texts(&t.Webhook.Headers)})
+				r.mapping(path, n, keys{"url": text(r, &t.Webhook.URL), "headers": r.texts(&t.Webhook.Headers), "confirm_url": text(r, &t.Webhook.ConfirmURL)})
 			},
 			"log": func(path string, n ast.Node) {
 				t.Log = &job.LogTarget{}

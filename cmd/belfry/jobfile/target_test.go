@@ -14,7 +14,7 @@ import (
 func wholeTargets() []job.Target {
 	attributes := map[string]string{"team": "7"}
 	return []job.Target{
-		{Webhook: &job.Webhook{URL: "https://example.com/hook", Headers: attributes}},
+		{Webhook: &job.Webhook{URL: "https://example.com/hook", Headers: attributes, ConfirmURL: "https://example.com/hook/state"}},
 		{Log: &job.LogTarget{Message: "m"}},
 		{Handler: &job.HandlerTarget{Name: "h"}},
 		{Lambda: &job.LambdaTarget{Function: "f", Qualifier: "live", Invocation: job.InvocationAsync}},
