@@ -94,7 +94,7 @@ func TestAReceiverCanVerifyTheSample(t *testing.T) {
 		t.Error("the signature verifies for another body")
 	}
 	promised := []string{"Belfry-Execution-Id", "Idempotency-Key", "Belfry-Scheduled-Time", "Belfry-Interval-End", "Belfry-Deadline", "Belfry-Revision",
-		"Belfry-Attempt", "Belfry-Fencing-Token", "Belfry-Tenant", "Belfry-Job", "Traceparent", "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"}
+		"Belfry-Attempt", "Belfry-Fencing-Token", "Belfry-Fence", "Belfry-Tenant", "Belfry-Job", "Traceparent", "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"}
 	if missing := slices.DeleteFunc(promised, func(name string) bool { return header.Get(name) != "" }); len(missing) > 0 {
 		t.Errorf("the sample lacks %v", missing)
 	}

@@ -14,7 +14,7 @@ const (
 	maxOverrides = 8192
 	// contractMost is what the variables BELFRY_… of a container take of it at
 	// most, the payload apart.
-	contractMost = 1400
+	contractMost = 1536
 )
 
 var (

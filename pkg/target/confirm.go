@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/belfry-scheduler/belfry/pkg/execute"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/target/internal/answer"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -75,7 +74,7 @@ func stateOf(got *reply) (worker.Answer, error) {
 // outcomes of their own.
 func untold(ctx context.Context) bool {
 	why := context.Cause(ctx)
-	return !errors.Is(why, execute.ErrDeadline) && !errors.Is(why, execute.ErrCanceled) && !errors.Is(why, execute.ErrLeaseLost)
+	return !errors.Is(why, worker.ErrDeadline) && !errors.Is(why, worker.ErrCanceled) && !errors.Is(why, worker.ErrLeaseLost)
 }
 
 // unheard are the answers of whoever stands before a receiver and did not hear from

@@ -174,7 +174,7 @@ func TestAReceiverThatCannotBeAskedIsCalledAgain(t *testing.T) {
 			t.Parallel()
 			receiver := &bank{webhooks: []func(http.ResponseWriter, *http.Request){first, says("200 ")}}
 			e := pay(t, receiver, func(d *job.Definition) { d.Target.Webhook.ConfirmURL = "" })
-			if got := strings.Join(receiver.calls, " "); got != "POST POST" || e.Status != job.Succeeded || e.Reason != lifecycle.Done {
+			if got := strings.Join(receiver.calls, ", "); got != "POST, POST" || e.Status != job.Succeeded || e.Reason != lifecycle.Done {
 				t.Errorf("%s, then %s/%s", got, e.Status, e.Reason)
 			}
 		})

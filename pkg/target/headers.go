@@ -64,6 +64,7 @@ func (h *webhook) setHeaders(r *http.Request, own map[string]string, a *worker.A
 		"Belfry-Revision":       strconv.Itoa(a.Revision()),
 		"Belfry-Attempt":        strconv.Itoa(a.Number()),
 		"Belfry-Fencing-Token":  strconv.FormatInt(a.FencingToken(), 10),
+		"Belfry-Fence":          a.Fence(),
 		"Belfry-Tenant":         a.Tenant(),
 		"Belfry-Job":            a.Job(),
 		"Traceparent":           traced,

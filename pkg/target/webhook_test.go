@@ -63,7 +63,7 @@ func TestRequestCarriesTheHandlerContract(t *testing.T) {
 	want := map[string]string{
 		"Belfry-Execution-Id": "nightly~20260712T013000Z~v3", "Idempotency-Key": "acme/nightly~20260712T013000Z",
 		"Belfry-Scheduled-Time": "2026-07-12T01:30:00.000Z", "Belfry-Interval-End": "2026-07-12T01:30:00.000Z", "Belfry-Interval-Start": "",
-		"Belfry-Deadline": "2026-07-12T01:31:30.000Z", "Belfry-Revision": "3", "Belfry-Attempt": "2", "Belfry-Fencing-Token": "4294967296",
+		"Belfry-Deadline": "2026-07-12T01:31:30.000Z", "Belfry-Revision": "3", "Belfry-Attempt": "2", "Belfry-Fencing-Token": "4294967296", "Belfry-Fence": "20260712T013000Z-0000000001-20260712T012500.000Z-0279565516-0000000000",
 		"Belfry-Tenant": "acme", "Belfry-Job": "nightly", "Authorization": "Bearer b", "Content-Type": "application/vnd.x+json",
 		"User-Agent": "Belfry/1", "Webhook-Id": "acme/nightly~20260712T013000Z", "Webhook-Signature": "",
 	}

@@ -23,6 +23,7 @@ type contract struct {
 	IntervalEnd    string `json:"interval_end"`
 	Attempt        int    `json:"attempt"`
 	FencingToken   int64  `json:"fencing_token"`
+	Fence          string `json:"fence"`
 	Deadline       string `json:"deadline"`
 	Traceparent    string `json:"traceparent"`
 }
@@ -35,7 +36,7 @@ func contractOf(a *worker.Attempt, traced string) contract {
 		traced = a.Traceparent()
 	}
 	return contract{ExecutionID: a.ExecutionID(), IdempotencyKey: a.IdempotencyKey(), Tenant: a.Tenant(), Job: a.Job(), Revision: a.Revision(),
-		ScheduledTime: answer.Stamp(a.ScheduledAt()), IntervalStart: answer.Stamp(start), IntervalEnd: answer.Stamp(end), Attempt: a.Number(), FencingToken: a.FencingToken(),
+		ScheduledTime: answer.Stamp(a.ScheduledAt()), IntervalStart: answer.Stamp(start), IntervalEnd: answer.Stamp(end), Attempt: a.Number(), FencingToken: a.FencingToken(), Fence: a.Fence(),
 		Deadline: answer.Stamp(a.Deadline()), Traceparent: traced}
 }
 
@@ -56,7 +57,7 @@ type pair struct{ name, value string }
 func (c contract) pairs() []pair {
 	all := []pair{{"execution_id", c.ExecutionID}, {"idempotency_key", c.IdempotencyKey}, {"tenant", c.Tenant}, {"job", c.Job},
 		{"revision", strconv.Itoa(c.Revision)}, {"scheduled_time", c.ScheduledTime}, {"interval_start", c.IntervalStart}, {"interval_end", c.IntervalEnd},
-		{"attempt", strconv.Itoa(c.Attempt)}, {"fencing_token", strconv.FormatInt(c.FencingToken, 10)}, {"deadline", c.Deadline}, {"traceparent", c.Traceparent}}
+		{"attempt", strconv.Itoa(c.Attempt)}, {"fencing_token", strconv.FormatInt(c.FencingToken, 10)}, {"fence", c.Fence}, {"deadline", c.Deadline}, {"traceparent", c.Traceparent}}
 	kept := all[:0]
 	for _, p := range all {
 		if p.value != "" {

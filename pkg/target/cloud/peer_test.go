@@ -85,7 +85,7 @@ func (p *peer) envelope(text string) {
 		p.Fatalf("%v in %q", err, text)
 	}
 	if got.Traceparent == "" || got.ExecutionID != "nightly~20260712T013000Z~v3" || got.IdempotencyKey != "acme/nightly~20260712T013000Z" || got.Tenant != "acme" || got.Job != "nightly" || got.Revision != 3 ||
-		got.ScheduledTime != "2026-07-12T01:30:00.000Z" || got.IntervalEnd != got.ScheduledTime || got.Attempt != 2 || got.FencingToken != 9 || got.Deadline != "2026-07-12T01:31:00.000Z" {
+		got.ScheduledTime != "2026-07-12T01:30:00.000Z" || got.IntervalEnd != got.ScheduledTime || got.Attempt != 2 || got.FencingToken != 9 || !strings.HasPrefix(got.Fence, "20260712T013000Z-0000000000-") || !strings.HasSuffix(got.Fence, "-0000000009") || got.Deadline != "2026-07-12T01:31:00.000Z" {
 		p.Errorf("the contract arrived as %s", text)
 	}
 }
