@@ -193,3 +193,12 @@ func DecideDeadLetter(f Facts) Disposition {
 	}
 	return Disposition{Act: Rewake, Why: "redrive"}
 }
+
+// canceledFor is CanceledBy with whoever asked, and why.
+func canceledFor(at time.Time, c *job.Cancel) Transition {
+	t := CanceledBy(at, c.By)
+	if c.Reason != "" {
+		t.reason = c.Reason
+	}
+	return t
+}

@@ -94,15 +94,6 @@ func CanceledBy(at time.Time, actor string) Transition {
 	return Transition{from: []job.Status{job.Running, job.RetryWait, job.Scheduled}, to: job.Canceled, reason: CancelRequested, at: at, actor: actor}
 }
 
-// canceledFor is CanceledBy with whoever asked, and why.
-func canceledFor(at time.Time, c *job.Cancel) Transition {
-	t := CanceledBy(at, c.By)
-	if c.Reason != "" {
-		t.reason = c.Reason
-	}
-	return t
-}
-
 // WithdrawnBy voids an execution that has not begun, because of a verb.
 func WithdrawnBy(at time.Time, actor string, reason job.Reason) Transition {
 	return Transition{from: []job.Status{job.Scheduled}, to: job.Withdrawn, reason: reason, at: at, actor: actor}
