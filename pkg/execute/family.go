@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
@@ -179,7 +180,51 @@ func memberOf(f *job.FanOut, key job.Key, why job.Reason, at time.Time) *job.Exe
 	return e
 }
 
-// endChildren cancels the children of an execution that did not succeed.
+// endChildren cancels the children of an execution that did not succeed. Those that an
+// attempt had made and not yet sent have no message of their own to end them by.
 func (p *passage) endChildren(ctx context.Context, e *job.Execution) error {
-	return p.Families.EndChildren(ctx, e.Ref, e.Key, job.Cancel{At: p.Clock.Now(), By: actor, Reason: lifecycle.ParentEnded})
+	if err := p.Families.EndChildren(ctx, e.Ref, e.Key, job.Cancel{At: p.Clock.Now(), By: actor, Reason: lifecycle.ParentEnded}); err != nil || p.Makers == nil {
+		return err
+	}
+	f, err := p.Makers.FanOut(ctx, e.Ref, e.Key)
+	if err != nil || f == nil || f.Canceled == nil {
+		return err
+	}
+	for page := range f.Pages() {
+		if slices.Contains(f.Made, page) {
+			continue
+		}
+		children, err := p.Families.Children(ctx, e.Ref, e.Key, page)
+		if err != nil {
+			return err
+		}
+		for i := range children {
+			if err := p.endUnsent(ctx, f, &children[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// endUnsent ends a child that has not begun, as its message would: whether there is one
+// is not known.
+func (p *passage) endUnsent(ctx context.Context, f *job.FanOut, child *job.Execution) error {
+	if unsent(child) == nil {
+		return nil
+	}
+	flagged := *child
+	flagged.Cancel = f.Canceled
+	m := lifecycle.Message{Ref: child.Ref, Key: child.Key, Epoch: child.Epoch, RestoreEpoch: p.RestoreEpoch}
+	decision := lifecycle.Decide(lifecycle.Facts{Message: m, Item: &flagged, RestoreEpoch: p.RestoreEpoch, Now: p.Clock.Now()})
+	if decision.Act != lifecycle.Close {
+		return nil
+	}
+	switch err := p.Executions.Close(ctx, child, decision.Transition); {
+	case errors.Is(err, job.ErrLost):
+		return nil // its message has come
+	case err != nil:
+		return err
+	}
+	return p.leave(ctx, became(child, decision.Transition.To()))
 }

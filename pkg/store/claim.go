@@ -40,8 +40,7 @@ func (s *Store) Claim(ctx context.Context, c job.ClaimRequest) (*job.Execution, 
 		entry.Attempt, entry.Token = c.Seen.Attempt+1, max(base, c.Seen.FencingToken)+1
 		u.values[":token"], u.values[":next"] = number(c.Seen.FencingToken), number(entry.Token)
 		if c.Seen.Status == job.Running {
-			u.condition += " AND lease_until = :lease"
-			u.values[":lease"] = millis(c.Seen.Lease.Until)
+			u.leased(c.Seen)
 			u.set += ", lost = if_not_exists(lost, :zero) + :one"
 			u.set += ", doubt = :yes"
 			u.values[":zero"], u.values[":yes"] = number(0), number(1)

@@ -94,6 +94,11 @@ var losers = map[string]struct {
 	}, func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
 		return s.Settle(ctx, e, lifecycle.Waiting(noon, noon, "w", lifecycle.HandlerError, lifecycle.Failure{}), time.Time{})
 	}},
+	"a settle to a dead letter after a cancel request": {func(s *shelf) { s.create(); s.claimed() }, func(s *shelf) {
+		s.must(s.RequestCancel(s.Context(), s.at(scheduled), job.Cancel{At: noon, By: "ada"}))
+	}, func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+		return s.Settle(ctx, e, lifecycle.GivenUp(noon, "w", lifecycle.AttemptsUsedUp, lifecycle.Failure{Code: "X"}), time.Time{})
+	}},
 	"a wake-up for what has ended": {func(s *shelf) { s.create(); s.put() }, func(s *shelf) { s.must(s.Close(s.Context(), s.at(scheduled), lifecycle.CanceledBy(noon, "ada"))) },
 		func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
 			return s.Rewake(ctx, e, noon, false)

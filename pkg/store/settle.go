@@ -74,8 +74,8 @@ func (s *Store) owned(operation string, held *job.Execution) update {
 // Settle writes the outcome of an attempt as the owner of its lease. wakeAt,
 // unless zero, is a new wake-up in the same write.
 //
-// Requires: RUNNING under this owner, nonce and token; for RETRY_WAIT also no
-// cancel flag.
+// Requires: RUNNING under this owner, nonce and token; for RETRY_WAIT and DEAD also
+// no cancel flag: what a person had asked to cancel does not become a dead letter.
 // Writes: the status, reason and error; one more attempt given back, when the
 // worker was told to stop; doubt, or its end; how long it ran, where that is bounded; the timeline within its bound; no lease any more. An
 // end also: finished_at, expiry, and no wake-up any more.
@@ -91,7 +91,7 @@ func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Tra
 		u.values[":released"] = number(int64(held.Released + 1))
 	}
 	removes := s.applyTransition(&u, &sets, t, held)
-	if t.To() == job.RetryWait {
+	if t.To() == job.RetryWait || t.To() == job.Dead {
 		u.condition += " AND attribute_not_exists(cancel)"
 	}
 	if !wakeAt.IsZero() {
@@ -113,6 +113,17 @@ func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Tra
 		return nil
 	}
 	return job.ErrLost
+}
+
+// leased asks for exactly the lease that was seen. No write of ours leaves what runs
+// without one; where something else took it away, it counts as passed.
+func (u *update) leased(seen *job.Execution) {
+	if seen.Lease.Until.IsZero() {
+		u.condition += " AND attribute_not_exists(lease_until)"
+		return
+	}
+	u.condition += " AND lease_until = :lease"
+	u.values[":lease"] = millis(seen.Lease.Until)
 }
 
 // timeline adds the transition's entry and keeps the whole within its bound. An
@@ -215,8 +226,7 @@ func (s *Store) Close(ctx context.Context, seen *job.Execution, t lifecycle.Tran
 		values: item{":was": text(string(seen.Status)), ":attempt": number(int64(seen.Attempt)), ":token": number(seen.FencingToken),
 			":epoch": number(seen.Epoch)}}
 	if seen.Status == job.Running {
-		u.condition += " AND lease_until = :lease"
-		u.values[":lease"] = millis(seen.Lease.Until)
+		u.leased(seen)
 	}
 	sets := u.timeline(seen, t)
 	if seen.Status == job.Running {
