@@ -22,12 +22,20 @@ import (
 // has begun is made anew, and a running execution changes hands only by a
 // takeover with a higher token.
 func (w *World) CheckChanges(ctx context.Context) error {
+	var errs []error
+	first := job.RestoreBase(w.Options.RestoreEpoch)
+	err := w.changes(ctx, func(before, after *job.Execution) { errs = append(errs, checkChange(before, after, first)) })
+	return errors.Join(append(errs, err)...)
+}
+
+// changes shows every change that the executions table has ever seen, in the order of
+// each execution: as it was, nil when it came up, and as it then was.
+func (w *World) changes(ctx context.Context, see func(before, after *job.Execution)) error {
 	client := dynamodbstreams.NewFromConfig(w.Backend.Config())
 	streams, err := client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: aws.String(w.Control.Store.Tables().Executions)})
 	if err != nil {
 		return err
 	}
-	var errs []error
 	for _, stream := range streams.Streams {
 		described, err := client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: stream.StreamArn})
 		if err != nil {
@@ -39,28 +47,36 @@ func (w *World) CheckChanges(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			errs = append(errs, w.checkShard(ctx, client, iterator.ShardIterator))
+			if err := changesOf(ctx, client, iterator.ShardIterator, see); err != nil {
+				return err
+			}
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
-func (w *World) checkShard(ctx context.Context, client *dynamodbstreams.Client, iterator *string) error {
-	var errs []error
+func changesOf(ctx context.Context, client *dynamodbstreams.Client, iterator *string, see func(before, after *job.Execution)) error {
 	for iterator != nil {
 		out, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
-		if err != nil {
+		if err != nil || len(out.Records) == 0 {
 			return err
 		}
-		if len(out.Records) == 0 {
-			break
-		}
 		for _, r := range out.Records {
-			errs = append(errs, checkChange(r.Dynamodb, job.RestoreBase(w.Options.RestoreEpoch)))
+			before, err := decode(r.Dynamodb.OldImage)
+			if err != nil {
+				return err
+			}
+			after, err := decode(r.Dynamodb.NewImage)
+			if err != nil {
+				return err
+			}
+			if after != nil && after.Range == nil {
+				see(before, after)
+			}
 		}
 		iterator = out.NextShardIterator
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func decode(image map[string]streamtypes.AttributeValue) (*job.Execution, error) {
@@ -73,15 +89,7 @@ func decode(image map[string]streamtypes.AttributeValue) (*job.Execution, error)
 
 // checkChange judges one change. What carries a token below first was loaded
 // from a backup, where it may have come up as anything.
-func checkChange(r *streamtypes.StreamRecord, first int64) error {
-	before, err := decode(r.OldImage)
-	if err != nil {
-		return err
-	}
-	after, err := decode(r.NewImage)
-	if err != nil || after == nil || after.Range != nil {
-		return err
-	}
+func checkChange(before, after *job.Execution, first int64) error {
 	if before == nil {
 		if after.Status != job.Scheduled && after.FencingToken >= first {
 			return fmt.Errorf("invariant 4: %s came up as %s", after.ID(), after.Status)
@@ -105,9 +113,13 @@ func checkChange(r *streamtypes.StreamRecord, first int64) error {
 }
 
 // annotated reports whether all that changed about an ended execution is what people
-// note about it: that it was replayed, or how they closed it.
+// note about it: that it was replayed, or how they closed it. Of what follows its end,
+// the wake-up is kept until that is done.
 func annotated(before, after *job.Execution) bool {
 	bare := *after
+	if before.Follows() {
+		bare.Wake = before.Wake
+	}
 	bare.ReplayedBy, bare.Resolution = before.ReplayedBy, before.Resolution
 	return reflect.DeepEqual(before, &bare)
 }

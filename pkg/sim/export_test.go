@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
+	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -60,4 +61,14 @@ func (w *World) StartContainers(ctx context.Context, containers int, register fu
 			_ = made.Run(ctx)
 		})
 	}
+}
+
+// CheckJob is Check without the changes of all executions.
+func (w *World) CheckJob(ctx context.Context, ref job.Ref, from, upto time.Time) error {
+	return w.checkJob(ctx, ref, from, upto)
+}
+
+// Changes shows every change that the executions table has ever seen.
+func (w *World) Changes(ctx context.Context, see func(before, after *job.Execution)) error {
+	return w.changes(ctx, see)
 }
