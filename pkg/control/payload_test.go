@@ -79,3 +79,21 @@ func TestAPayloadIsGivenAPlaceNamedByItsContent(t *testing.T) {
 		}
 	})
 }
+
+// A run that was given a payload of its own is repeated with that, not with the job's;
+// what it found there is not pinned on its replay.
+func TestAReplayRefersToWhatTheRunReferredTo(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.Payloads = job.PayloadRules{Allowed: map[string][]string{"default": {"s3://acme-in/"}}}
+		d.put(refersTo("s3://acme-in/daily"))
+		e, err := d.RunNow(d.Context(), control.RunRequest{Ref: d.ref, Actor: "test", PayloadRef: "s3://acme-in/own"})
+		d.must(err)
+		first := d.replay(d.bring(e, job.Dead, "X"), "")
+		second := d.replay(d.bring(first, job.Dead, "X"), "")
+		for _, replay := range []*job.Execution{first, second} {
+			if replay.PayloadRef != "s3://acme-in/own" || replay.PayloadSum != "" {
+				d.Errorf("the replay refers to %q, pinned to %q", replay.PayloadRef, replay.PayloadSum)
+			}
+		}
+	})
+}

@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -136,6 +139,31 @@ func TestAChangedPayloadLeavesADoubtToAPerson(t *testing.T) {
 		b.Store("in/a", []byte("2"))
 		if e = b.Wait(e); e.Status != job.NeedsReview || e.ErrorCode != job.CodePayloadChanged {
 			t.Errorf("%v %s", e, e.ErrorCode)
+		}
+	})
+}
+
+// A child has the payload that its parent gave it, and none if it gave none.
+func TestAChildDoesNotGetItsParentsPayload(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	register := func(w *worker.Worker) {
+		worker.Handle(w, "parent", func(ctx context.Context, a *worker.Attempt) error {
+			return a.FanOut(ctx, []worker.Child{{Payload: "one"}, {}}, worker.FanOut{Handler: "child"})
+		})
+		worker.Handle(w, "child", func(_ context.Context, a *worker.Attempt) error {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, string(a.Payload())+"|"+a.PayloadRef())
+			return nil
+		})
+	}
+	workertest.Test(t, register, func(t *testing.T, b *workertest.Bench) {
+		e := b.Run("parent", nil, workertest.PayloadRef(b.Store("in/a", []byte("the parent's"))))
+		b.Advance(time.Minute)
+		slices.Sort(seen)
+		if want := []string{`"one"|`, "|"}; e.Status != job.Succeeded || !slices.Equal(seen, want) {
+			t.Errorf("%v, children were given %q, want %q", e, seen, want)
 		}
 	})
 }
