@@ -8,9 +8,9 @@
 // one that froze between its read and its write is not refused. Where two attempts
 // may write equal bytes, use Publish: it stores the bytes under a name of their own
 // and registers them in a small object that holds the fence, so that its ETag changes
-// with every newer attempt. The same is the way for more than one object, and for
-// those that are too large for one request: store them under names of the attempt's
-// own, and register a manifest.
+// with every newer attempt. For a result of several objects
+// there is Draft: it stores parts under names of the attempt's own and registers them
+// all at once, as a manifest.
 //
 // S3 answers 403 in place of 404 for an object that is not there to who may not list
 // the bucket: the handler's role needs s3:GetObject, s3:PutObject and s3:ListBucket.
