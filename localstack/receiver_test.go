@@ -3,6 +3,7 @@
 package localstack
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -17,11 +18,13 @@ type delivery struct {
 	attempt             int
 	token               int64
 	scheduled, arrived  time.Time
+	body                []byte
 }
 
 // receiver is what the deployed webhooks call. /steady takes everything, /flaky
-// refuses the first attempt of each execution, /broken takes nothing, and
-// /endless lets the first attempt wait until its caller is gone.
+// refuses the first attempt of each execution, /broken takes nothing, /refusing
+// says that trying again cannot help, and /endless lets the first attempt wait
+// until its caller is gone.
 type receiver struct {
 	url string
 
@@ -45,15 +48,19 @@ func newReceiver(t *testing.T) *receiver {
 // ServeHTTP notes the call and answers as its path says.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	arrived := time.Now()
+	body, _ := io.ReadAll(io.LimitReader(q.Body, 1<<20))
 	attempt, _ := strconv.Atoi(q.Header.Get("Belfry-Attempt"))
 	token, _ := strconv.ParseInt(q.Header.Get("Belfry-Fencing-Token"), 10, 64)
 	scheduled, _ := time.Parse(time.RFC3339, q.Header.Get("Belfry-Scheduled-Time"))
 	r.mu.Lock()
 	r.seen = append(r.seen, delivery{job: q.Header.Get("Belfry-Job"), execution: q.Header.Get("Belfry-Execution-Id"), key: q.Header.Get("Idempotency-Key"),
-		attempt: attempt, token: token, scheduled: scheduled, arrived: arrived})
+		attempt: attempt, token: token, scheduled: scheduled, arrived: arrived, body: body})
 	r.mu.Unlock()
 	if q.URL.Path == "/endless" && attempt == 1 {
 		<-q.Context().Done()
+	}
+	if q.URL.Path == "/refusing" {
+		w.WriteHeader(http.StatusBadRequest)
 	}
 	if q.URL.Path == "/broken" || q.URL.Path == "/flaky" && attempt == 1 {
 		w.WriteHeader(http.StatusInternalServerError)

@@ -61,7 +61,8 @@ func TestWhatWasDeployedRunsJobs(t *testing.T) {
 	log := w.put(ctx, job.Definition{Job: "log", Schedule: every, Target: job.Target{Log: &job.LogTarget{Message: "here"}}})
 	steady := w.put(ctx, job.Definition{Job: "steady", Schedule: every, Target: w.hook("/steady")})
 	flaky := w.put(ctx, job.Definition{Job: "flaky", Schedule: every, Target: w.hook("/flaky"), Retry: quick, Pool: "external-api"})
-	invoked := w.put(ctx, job.Definition{Job: "invoked", Schedule: every, Target: w.callee(ctx), Template: true, Payload: toldInEvent, Retry: quick, Pool: "external-api"})
+	calls := w.callee(ctx)
+	invoked := w.put(ctx, job.Definition{Job: "invoked", Schedule: every, Target: calls, Template: true, Payload: eventOf(t, "once"), Retry: quick, Pool: "external-api"})
 	broken := w.put(ctx, job.Definition{Job: "broken", Schedule: every, Target: w.hook("/broken"), Retry: quick, Paused: true})
 	manual, err := w.api.RunJob(ctx, broken, "")
 	if err != nil {
@@ -86,10 +87,26 @@ func TestWhatWasDeployedRunsJobs(t *testing.T) {
 	})
 	t.Run("a webhook that goes on failing ends DEAD", func(t *testing.T) { w.on(t).died(ctx, broken, manual.ID) })
 	t.Run("its attempts are traced, and linked to one another", func(t *testing.T) { w.on(t).traced(ctx, spans, manual.ID) })
-	t.Run("a paused job stops, and leaves nothing scheduled", func(t *testing.T) { w.on(t).stops(ctx, steady, flaky, invoked) })
-	t.Run("a killed container worker's execution is taken over under a higher token", func(t *testing.T) { w.on(t).takenOver(ctx) })
+	t.Run("beside one another", func(t *testing.T) { w.on(t).beside(ctx, calls, []string{steady, flaky, invoked}) })
 	t.Run("a changed template is deployed while a job runs", func(t *testing.T) { w.on(t).redeployed(ctx) })
 	t.Run("what the minute's tick makes runs in time, and nothing was lost on the way", func(t *testing.T) { w.on(t).keptTicking(ctx, log) })
+}
+
+// beside sees all that waits more than it works. What is to be late by less than
+// two seconds goes on meanwhile.
+func (w town) beside(ctx context.Context, calls job.Target, running []string) {
+	for sentence, see := range map[string]func(w town){
+		"a paused job stops, and leaves nothing scheduled":                                  func(w town) { w.stops(ctx, running...) },
+		"a killed container worker's execution is taken over under a higher token":          func(w town) { w.takenOver(ctx) },
+		"what failed for good is found, replayed once it is mended, or closed":              func(w town) { w.mended(ctx) },
+		"what a function ends with decides whether it is invoked again":                     func(w town) { w.decides(ctx, calls) },
+		"handlers of one's own go on where a killed worker was, and fan out, in their pool": func(w town) { w.ownHandlers(ctx) },
+	} {
+		w.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			see(w.on(t))
+		})
+	}
 }
 
 func newTown(t *testing.T) town {

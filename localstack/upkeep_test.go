@@ -80,10 +80,7 @@ func (w town) takenOver(ctx context.Context) {
 	w.until(ctx, "the first worker takes "+run.ID, func() bool { return len(w.receiver.of(name)[run.ID]) > 0 })
 	first.well(w.T)
 	second := w.worker()
-	if err := first.Process.Kill(); err != nil {
-		w.Fatal(err)
-	}
-	_ = first.Wait()
+	first.kill(w.T)
 	killed := time.Now()
 	var e client.Execution
 	w.until(ctx, "the other worker finishes "+run.ID, func() bool {

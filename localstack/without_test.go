@@ -158,6 +158,9 @@ func (w town) ended(ctx context.Context, id string) (e client.Execution) {
 		if e, err = w.api.Execution(ctx, id); err != nil {
 			w.Fatal(err)
 		}
+		if !e.FinishedAt.IsZero() && e.Status != job.Succeeded {
+			w.Fatalf("%s is %s: %s %s", id, e.Status, e.ErrorCode, e.ErrorText)
+		}
 		return e.Status == job.Succeeded
 	})
 	return e

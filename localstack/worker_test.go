@@ -5,6 +5,7 @@ package localstack
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -13,20 +14,26 @@ import (
 	"testing"
 )
 
-// worker starts the container worker as the task definition of its pool says.
+// worker starts the container worker that ships.
 func (w town) worker() *process {
 	w.Helper()
-	container := containerOf(w.T, filepath.Join(told(w.T, "BELFRY_STACK_ROOM"), "assembly", "belfry-workers.template.json"))
-	command := exec.Command(filepath.Join("..", "build", "worker", "worker"), container.Command...)
+	return w.start(filepath.Join("..", "build", "worker", "worker"), "long-running")
+}
+
+// start runs a container worker as the task definition of its pool says.
+func (w town) start(program, pool string) *process {
+	w.Helper()
+	container := containerOf(w.T, pool)
+	command := exec.Command(program, container.Command...)
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
 		command.Env = append(command.Env, name+"="+told(w.T, name))
 	}
 	command.Env = append(command.Env, "AWS_ENDPOINT_URL="+told(w.T, "BELFRY_STACK_ENDPOINT"))
 	for _, v := range container.Environment {
 		if v.Name == "BELFRY_HEALTH" {
-			v.Value = freeAddress(w.T) // each container has its own; here they share a machine
+			v.Value = text(freeAddress(w.T)) // each container has its own; here they share a machine
 		}
-		command.Env = append(command.Env, v.Name+"="+v.Value)
+		command.Env = append(command.Env, v.Name+"="+string(v.Value))
 	}
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
@@ -74,42 +81,95 @@ func (p *process) well(t *testing.T) {
 	}
 }
 
+// kill ends the worker as the loss of its machine would.
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait()
+}
+
 // container is what a task definition says of its only one.
 type container struct {
 	Command     []string
-	Environment []struct{ Name, Value string }
+	Environment []variable
 	HealthCheck struct{ Command []string }
 }
 
-func containerOf(t *testing.T, template string) container {
-	t.Helper()
-	text, err := os.ReadFile(template)
-	if err != nil {
-		t.Fatal(err)
+type variable struct {
+	Name  string
+	Value text
+}
+
+// of is the value of a variable; empty when it is not there.
+func (c container) of(name string) string {
+	for _, v := range c.Environment {
+		if v.Name == name {
+			return string(v.Value)
+		}
 	}
+	return ""
+}
+
+// text is a text in a template, also one that is made of the emulator's account
+// and region.
+type text string
+
+// UnmarshalJSON resolves what the platform would.
+func (t *text) UnmarshalJSON(raw []byte) error {
+	var plain string
+	if json.Unmarshal(raw, &plain) == nil {
+		*t = text(plain)
+		return nil
+	}
+	var made struct {
+		Ref  string
+		Join []json.RawMessage `json:"Fn::Join"`
+	}
+	if err := json.Unmarshal(raw, &made); err != nil {
+		return err
+	}
+	known := map[string]text{"AWS::AccountId": "000000000000", "AWS::Region": text(os.Getenv("AWS_REGION"))}
+	var parts []text
+	switch value, found := known[made.Ref]; {
+	case found:
+		*t = value
+	case len(made.Join) == 2 && string(made.Join[0]) == `""` && json.Unmarshal(made.Join[1], &parts) == nil:
+		for _, part := range parts {
+			*t += part
+		}
+	default:
+		return fmt.Errorf("only an account can resolve %s", raw)
+	}
+	return nil
+}
+
+// containerOf is what the synthesized task definition of a pool says.
+func containerOf(t *testing.T, pool string) container {
+	t.Helper()
 	var stack struct {
 		Resources map[string]struct {
 			Type       string
 			Properties json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(text, &stack); err != nil {
+	template := read(t, filepath.Join(told(t, "BELFRY_STACK_ROOM"), "assembly", "belfry-workers.template.json"))
+	if err := json.Unmarshal([]byte(template), &stack); err != nil {
 		t.Fatal(err)
 	}
 	for id, resource := range stack.Resources {
-		if resource.Type != "AWS::ECS::TaskDefinition" || !strings.Contains(string(resource.Properties), "long-running") {
+		if resource.Type != "AWS::ECS::TaskDefinition" {
 			continue
 		}
-		var task struct{ ContainerDefinitions []json.RawMessage }
+		var task struct{ ContainerDefinitions []container }
 		if err := json.Unmarshal(resource.Properties, &task); err != nil || len(task.ContainerDefinitions) != 1 {
 			t.Fatalf("%s: %v, %d containers; want one", id, err, len(task.ContainerDefinitions))
 		}
-		var only container
-		if err := json.Unmarshal(task.ContainerDefinitions[0], &only); err != nil {
-			t.Fatalf("%s tells its worker what only an account can resolve: %v", id, err)
+		if only := task.ContainerDefinitions[0]; only.of("BELFRY_POOL") == pool {
+			return only
 		}
-		return only
 	}
-	t.Fatalf("%s has no task definition of the pool long-running", template)
+	t.Fatalf("no task definition is of the pool %s", pool)
 	return container{}
 }

@@ -4,11 +4,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -18,19 +19,28 @@ import (
 // emulators that hand on no client context.
 type event struct {
 	Told map[string]string `json:"told"`
-	Fail string            `json:"fail"` // "once" or nothing
+	Fail string            `json:"fail"` // "once", "for good" or nothing
 }
 
 // headers are the names by which the receiver knows what the client context says.
 var headers = map[string]string{"belfry_job": "Belfry-Job", "belfry_execution_id": "Belfry-Execution-Id", "belfry_idempotency_key": "Idempotency-Key", "belfry_attempt": "Belfry-Attempt",
 	"belfry_fencing_token": "Belfry-Fencing-Token", "belfry_scheduled_time": "Belfry-Scheduled-Time"}
 
-func handle(ctx context.Context, e event) (map[string]string, error) {
+// BelfryPermanent is the error whose type says that trying again cannot help.
+type BelfryPermanent struct{}
+
+func (BelfryPermanent) Error() string { return "as the event says" }
+
+func handle(ctx context.Context, given json.RawMessage) (map[string]string, error) {
+	var e event
+	if err := json.Unmarshal(given, &e); err != nil {
+		return nil, err
+	}
 	told := e.Told
 	if called, is := lambdacontext.FromContext(ctx); is && len(called.ClientContext.Custom) > 0 {
 		told = called.ClientContext.Custom
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("RECEIVER")+"/callee", strings.NewReader("{}"))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("RECEIVER")+"/callee", bytes.NewReader(given))
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +52,9 @@ func handle(ctx context.Context, e event) (map[string]string, error) {
 		return nil, err
 	}
 	_ = answer.Body.Close()
+	if e.Fail == "for good" {
+		return nil, BelfryPermanent{}
+	}
 	if e.Fail == "once" && told["belfry_attempt"] == "1" {
 		return nil, errors.New("as the event says")
 	}
