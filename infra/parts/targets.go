@@ -30,6 +30,7 @@ func (i Installation) GrantTargets(role awsiam.IRole) {
 		role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: jsii.Strings(c.Actions...), Resources: jsii.Strings(c.Resource), Conditions: conditions(c, clusters)}))
 		i.acceptOpen(role, c.Resource)
 	}
+	i.grantTasks(role, clusters)
 	for _, rule := range i.Settings.Secrets {
 		store, name, _ := strings.Cut(rule, ":")
 		action := "secretsmanager:GetSecretValue"
@@ -40,6 +41,26 @@ func (i Installation) GrantTargets(role awsiam.IRole) {
 		role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: jsii.Strings(action), Resources: jsii.Strings(name)}))
 		i.acceptOpen(role, name)
 	}
+}
+
+// grantTasks lets a role look at the tasks of clusters, and stop them. A list of
+// tasks belongs to no resource that a right can name: the cluster is a condition.
+func (i Installation) grantTasks(role awsiam.IRole, clusters []string) {
+	if len(clusters) == 0 {
+		return
+	}
+	within := conditions(settings.Callable{Kind: settings.KindTaskDefinition}, clusters)
+	for _, cluster := range clusters {
+		tasks := strings.TrimSuffix(strings.Replace(cluster, ":cluster/", ":task/", 1), "*")
+		if !strings.HasSuffix(cluster, "*") {
+			tasks += "/"
+		}
+		tasks += "*"
+		role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: jsii.Strings("ecs:DescribeTasks", "ecs:StopTask"), Resources: jsii.Strings(tasks), Conditions: within}))
+		Accept(role, "AwsSolutions-IAM5", "The tasks of a cluster that the settings list: their ids are not known before they run.", "Resource::"+tasks)
+	}
+	role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: jsii.Strings("ecs:ListTasks"), Resources: jsii.Strings("*"), Conditions: within}))
+	Accept(role, "AwsSolutions-IAM5", "ecs:ListTasks names no cluster as its resource; a condition narrows it to those that the settings list.", "Resource::*")
 }
 
 // conditions narrow the rights that an ARN alone leaves too wide.

@@ -28,7 +28,7 @@ secrets:
 var callers = []string{"workfastio", "workexternalapi", "workcpuheavy", "workers/PoollongrunningTaskTask"}
 
 // called are the services of which only targets call anything.
-var called = []string{"lambda:", "sns:Publish", "events:", "states:", "ecs:RunTask", "iam:", "kms:", "secretsmanager:", "ssm:"}
+var called = []string{"lambda:", "sns:Publish", "events:", "states:", "ecs:RunTask", "ecs:DescribeTasks", "ecs:StopTask", "iam:", "kms:", "secretsmanager:", "ssm:"}
 
 func ofTargets(rights []string) []string {
 	return slices.DeleteFunc(slices.Clone(rights), func(right string) bool {
@@ -38,8 +38,10 @@ func ofTargets(rights []string) []string {
 
 func TestWorkersMayCallWhatTheSettingsListAndNothingElse(t *testing.T) {
 	want := []string{
+		"ecs:DescribeTasks on arn:aws:ecs:eu-west-1:111122223333:task/batch/*",
 		"ecs:RunTask on arn:aws:ecs:eu-west-1:111122223333:task-definition/pinned:7",
 		"ecs:RunTask on arn:aws:ecs:eu-west-1:111122223333:task-definition/report:*",
+		"ecs:StopTask on arn:aws:ecs:eu-west-1:111122223333:task/batch/*",
 		"events:PutEvents on arn:aws:events:eu-west-1:111122223333:event-bus/billing",
 		"iam:PassRole on arn:aws:iam::111122223333:role/report-task",
 		"kms:Decrypt on arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d",
@@ -76,7 +78,7 @@ func TestTasksRunInTheClustersThatAreListedAndRolesAreForTasks(t *testing.T) {
 		statements, _ := at(policy.Properties, "PolicyDocument.Statement").([]any)
 		for _, s := range statements {
 			switch action := text(at(s, "Action")); action {
-			case "ecs:RunTask":
+			case "ecs:RunTask", `["ecs:DescribeTasks","ecs:StopTask"]`, "ecs:ListTasks":
 				if got := text(at(s, "Condition")); got != `{"ArnEquals":{"ecs:cluster":["arn:aws:ecs:eu-west-1:111122223333:cluster/batch"]}}` {
 					t.Errorf("%s: %s", policy.ID, got)
 				}
@@ -89,7 +91,7 @@ func TestTasksRunInTheClustersThatAreListedAndRolesAreForTasks(t *testing.T) {
 			}
 		}
 	}
-	if seen["ecs:RunTask"] == 0 || seen["iam:PassRole"] != len(callers) {
+	if seen["ecs:RunTask"] == 0 || seen["ecs:ListTasks"] != len(callers) || seen[`["ecs:DescribeTasks","ecs:StopTask"]`] != len(callers) || seen["iam:PassRole"] != len(callers) {
 		t.Errorf("statements of the two rights: %v", seen)
 	}
 }

@@ -89,6 +89,7 @@ type StepFunctionsTarget struct {
 type ECSTarget struct {
 	_ struct{} `additionalProperties:"false"`
 
+	Wait              bool                `json:"wait,omitempty" doc:"Waits until the task has stopped; then the exit codes of the containers decide"`
 	Cluster           string              `json:"cluster" doc:"Name or ARN of the cluster"`
 	TaskDefinition    string              `json:"task_definition" doc:"Family, family:revision or ARN" example:"report:7"`
 	LaunchType        string              `json:"launch_type,omitempty" doc:"FARGATE, EC2 or EXTERNAL; default: the cluster's own strategy"`
@@ -151,7 +152,7 @@ func (t Target) target() job.Target {
 }
 
 func (e *ECSTarget) target() *job.ECSTarget {
-	out := &job.ECSTarget{Cluster: e.Cluster, TaskDefinition: e.TaskDefinition, LaunchType: e.LaunchType, PlatformVersion: e.PlatformVersion,
+	out := &job.ECSTarget{Wait: e.Wait, Cluster: e.Cluster, TaskDefinition: e.TaskDefinition, LaunchType: e.LaunchType, PlatformVersion: e.PlatformVersion,
 		Subnets: e.Subnets, SecurityGroups: e.SecurityGroups, PublicIP: e.PublicIP}
 	for _, p := range e.CapacityProviders {
 		out.CapacityProviders = append(out.CapacityProviders, job.CapacityProvider{Name: p.Name, Weight: p.Weight, Base: p.Base})

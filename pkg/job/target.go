@@ -82,8 +82,10 @@ type StepFunctionsTarget struct {
 	StateMachineARN string `json:"state_machine_arn"`
 }
 
-// ECSTarget runs one task. It is done once ECS has taken the task.
+// ECSTarget runs one task. It is done once ECS has taken the task; with Wait, once
+// the task has stopped, and then the exit codes of Containers decide.
 type ECSTarget struct {
+	Wait           bool   `json:"wait,omitempty"`
 	Cluster        string `json:"cluster"`
 	TaskDefinition string `json:"task_definition"`
 	// LaunchType and CapacityProviders exclude each other; without both the

@@ -60,7 +60,7 @@ func (r *reader) task(t *job.Target) func(string, ast.Node) {
 		t.ECS = e
 		r.mapping(path, n, keys{
 			"cluster": text(r, &e.Cluster), "task_definition": text(r, &e.TaskDefinition), "launch_type": text(r, &e.LaunchType), "platform_version": text(r, &e.PlatformVersion),
-			"subnets": r.list(&e.Subnets), "security_groups": r.list(&e.SecurityGroups), "public_ip": r.truth(&e.PublicIP),
+			"subnets": r.list(&e.Subnets), "security_groups": r.list(&e.SecurityGroups), "public_ip": r.truth(&e.PublicIP), "wait": r.truth(&e.Wait),
 			"capacity_providers": each(r, &e.CapacityProviders, func(p *job.CapacityProvider) keys {
 				return keys{"name": text(r, &p.Name), "weight": r.number(&p.Weight), "base": r.number(&p.Base)}
 			}),

@@ -22,7 +22,7 @@ func wholeTargets() []job.Target {
 		{SNS: &job.SNSTarget{TopicARN: "arn:aws:sns:eu-west-1:111122223333:t", Subject: "s", GroupID: "g", Attributes: attributes}},
 		{EventBridge: &job.EventBridgeTarget{Bus: "b", Source: "s", DetailType: "d", Resources: []string{"arn:aws:s3:::bucket"}}},
 		{StepFunctions: &job.StepFunctionsTarget{StateMachineARN: "arn:aws:states:eu-west-1:111122223333:stateMachine:m"}},
-		{ECS: &job.ECSTarget{Cluster: "c", TaskDefinition: "t:1", LaunchType: "FARGATE", PlatformVersion: "1.4.0", Subnets: []string{"subnet-0a1b2c3d"}, SecurityGroups: []string{"sg-0a1b2c3d"},
+		{ECS: &job.ECSTarget{Wait: true, Cluster: "c", TaskDefinition: "t:1", LaunchType: "FARGATE", PlatformVersion: "1.4.0", Subnets: []string{"subnet-0a1b2c3d"}, SecurityGroups: []string{"sg-0a1b2c3d"},
 			PublicIP: true, Containers: []job.ContainerOverride{{Name: "main", Command: []string{"run", "--all"}, Environment: map[string]string{"X": "1"}}}}},
 		{ECS: &job.ECSTarget{Cluster: "c", TaskDefinition: "t", CapacityProviders: []job.CapacityProvider{{Name: "FARGATE_SPOT", Weight: 4, Base: 1}}, Containers: []job.ContainerOverride{{Name: "main"}}}},
 	}

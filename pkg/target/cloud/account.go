@@ -46,6 +46,8 @@ type Options struct {
 type Clock interface {
 	// Now is the current time.
 	Now() time.Time
+	// Wait returns nil at or after until, or the context's error before.
+	Wait(ctx context.Context, until time.Time) error
 }
 
 // Account is the AWS account of a worker. Each client is made when it is first

@@ -78,11 +78,11 @@ func TestWhatIsStartedIsNamedByItsExecutionAlone(t *testing.T) {
 		c := someContract(t)
 		again := c
 		again.Attempt, again.FencingToken, again.Deadline, again.Traceparent = c.Attempt+1, c.FencingToken+1, "later", "another"
-		task := here.task(target, c, "")
+		task := here.task(target, c, "", 0)
 		if !validName.MatchString(here.nameOf(c)) || !validToken.MatchString(*task.ClientToken) || !validStarter.MatchString(*task.StartedBy) {
 			t.Fatalf("name %q, token %q, started by %q", here.nameOf(c), *task.ClientToken, *task.StartedBy)
 		}
-		if here.nameOf(c) != here.nameOf(again) || *task.ClientToken != *here.task(target, again, "").ClientToken {
+		if here.nameOf(c) != here.nameOf(again) || *task.ClientToken != *here.task(target, again, "", 0).ClientToken {
 			t.Fatal("another attempt has another name")
 		}
 		other := c
@@ -91,8 +91,8 @@ func TestWhatIsStartedIsNamedByItsExecutionAlone(t *testing.T) {
 		} else if other.ExecutionID = someContract(t).ExecutionID; other.ExecutionID == c.ExecutionID {
 			return
 		}
-		elsewhere := there.task(target, c, "")
-		if here.nameOf(c) == here.nameOf(other) || *task.ClientToken == *here.task(target, other, "").ClientToken || there.nameOf(c) == here.nameOf(c) || *elsewhere.ClientToken == *task.ClientToken {
+		elsewhere := there.task(target, c, "", 0)
+		if here.nameOf(c) == here.nameOf(other) || *task.ClientToken == *here.task(target, other, "", 0).ClientToken || there.nameOf(c) == here.nameOf(c) || *elsewhere.ClientToken == *task.ClientToken {
 			t.Fatalf("%+v and %+v have one name", c, other)
 		}
 	})

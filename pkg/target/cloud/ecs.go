@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,12 +32,23 @@ func (a *Account) run(ctx context.Context, attempt *worker.Attempt) error {
 	if target == nil {
 		return unusable("ECS")
 	}
-	return a.perform(ctx, attempt, call{"ECS", "RunTask", func(ctx context.Context, c contract) ([]slog.Attr, error) {
-		out, err := a.ecs().RunTask(ctx, a.task(target, c, string(attempt.Payload())), func(o *ecs.Options) { in(regionOf(target.Cluster, target.TaskDefinition), &o.Region) })
+	if target.Wait && a.there {
+		return (&watch{a: a, attempt: attempt, target: target}).run(ctx)
+	}
+	_, err := a.startTask(ctx, attempt, target, 0)
+	return err
+}
+
+// startTask starts the task of an execution, and gives its ARN. Those of an
+// execution that is waited for are counted: one that ended badly has a successor.
+func (a *Account) startTask(ctx context.Context, attempt *worker.Attempt, target *job.ECSTarget, count int) (arn string, err error) {
+	err = a.perform(ctx, attempt, call{"ECS", "RunTask", func(ctx context.Context, c contract) ([]slog.Attr, error) {
+		out, err := a.ecs().RunTask(ctx, a.task(target, c, string(attempt.Payload()), count), a.regionOfTask(target))
 		var conflict *types.ConflictException
 		if errors.As(err, &conflict) && len(conflict.ResourceIds) > 0 {
 			// An earlier attempt's token: its answer was lost, its task was started.
-			return []slog.Attr{slog.String("task_arn", conflict.ResourceIds[0]), slog.Bool("already", true)}, nil
+			arn = conflict.ResourceIds[0]
+			return []slog.Attr{slog.String("task_arn", arn), slog.Bool("already", true)}, nil
 		}
 		if err != nil {
 			return nil, taskRefusal(err)
@@ -44,15 +56,38 @@ func (a *Account) run(ctx context.Context, attempt *worker.Attempt) error {
 		if len(out.Tasks) == 0 {
 			return nil, judged{taskFailure(out.Failures)}
 		}
-		return []slog.Attr{slog.String("task_arn", aws.ToString(out.Tasks[0].TaskArn))}, nil
+		arn = aws.ToString(out.Tasks[0].TaskArn)
+		return []slog.Attr{slog.String("task_arn", arn)}, nil
 	}})
+	return arn, err
+}
+
+func (a *Account) regionOfTask(t *job.ECSTarget) func(*ecs.Options) {
+	return func(o *ecs.Options) { in(regionOf(t.Cluster, t.TaskDefinition), &o.Region) }
+}
+
+// starter is by whom a task was started, by which it is found again.
+func (a *Account) starter(c contract, count int) string {
+	name := "belfry/" + notInStartedBy.ReplaceAllString(a.nameOf(c), "-")
+	if count > 0 {
+		name += "/" + strconv.Itoa(count)
+	}
+	return name
+}
+
+func (a *Account) taskToken(c contract, count int) string {
+	token := "belfry-" + a.digestOf(c)[:40]
+	if count > 0 {
+		token += "-" + strconv.Itoa(count)
+	}
+	return token
 }
 
 // task is the call of a target. Its token is the execution's: however often the
 // call is repeated, one task is started.
-func (a *Account) task(t *job.ECSTarget, c contract, payload string) *ecs.RunTaskInput {
+func (a *Account) task(t *job.ECSTarget, c contract, payload string, count int) *ecs.RunTaskInput {
 	input := &ecs.RunTaskInput{Cluster: &t.Cluster, TaskDefinition: &t.TaskDefinition, Count: aws.Int32(1), LaunchType: types.LaunchType(t.LaunchType),
-		ClientToken: aws.String("belfry-" + a.digestOf(c)[:40]), StartedBy: aws.String("belfry/" + notInStartedBy.ReplaceAllString(a.nameOf(c), "-")), Overrides: &types.TaskOverride{}}
+		ClientToken: aws.String(a.taskToken(c, count)), StartedBy: aws.String(a.starter(c, count)), Overrides: &types.TaskOverride{}}
 	if t.PlatformVersion != "" {
 		input.PlatformVersion = &t.PlatformVersion
 	}

@@ -41,24 +41,31 @@ func (p *peer) network(action string, form *regexp.Regexp) string {
 	return id
 }
 
-func TestATaskIsToldItsExecutionOnAPeer(t *testing.T) {
-	p := newPeer(t)
-	client, cluster, family := ecs.NewFromConfig(p.config), "batch"+p.suffix, "report"+p.suffix
-	if _, err := client.CreateCluster(t.Context(), &ecs.CreateClusterInput{ClusterName: &cluster}); err != nil {
-		t.Fatal(err)
+// report is a target with a cluster and a task definition of its own.
+func (p *peer) report(client *ecs.Client) *job.ECSTarget {
+	p.Helper()
+	cluster, family := "batch"+p.suffix, "report"+p.suffix
+	if _, err := client.CreateCluster(p.Context(), &ecs.CreateClusterInput{ClusterName: &cluster}); err != nil {
+		p.Fatal(err)
 	}
-	_, err := client.RegisterTaskDefinition(t.Context(), &ecs.RegisterTaskDefinitionInput{Family: &family, Cpu: aws.String("256"), Memory: aws.String("512"), NetworkMode: ecstypes.NetworkModeAwsvpc,
+	_, err := client.RegisterTaskDefinition(p.Context(), &ecs.RegisterTaskDefinitionInput{Family: &family, Cpu: aws.String("256"), Memory: aws.String("512"), NetworkMode: ecstypes.NetworkModeAwsvpc,
 		RequiresCompatibilities: []ecstypes.Compatibility{ecstypes.CompatibilityFargate}, ContainerDefinitions: []ecstypes.ContainerDefinition{{Name: aws.String("main"), Image: aws.String("report:1"), Memory: aws.Int32(512)}}})
 	if err != nil {
-		t.Fatal(err)
+		p.Fatal(err)
 	}
-	target := job.Target{ECS: &job.ECSTarget{Cluster: cluster, TaskDefinition: family, LaunchType: "FARGATE", PublicIP: true,
+	return &job.ECSTarget{Cluster: cluster, TaskDefinition: family, LaunchType: "FARGATE", PublicIP: true,
 		Subnets: []string{p.network("DescribeSubnets", regexp.MustCompile(`subnet-[0-9a-f]+`))}, SecurityGroups: []string{p.network("DescribeSecurityGroups", regexp.MustCompile(`sg-[0-9a-f]+`))},
-		Containers: []job.ContainerOverride{{Name: "main", Command: []string{"report", "--all"}, Environment: map[string]string{"LEVEL": "debug"}}}}}
+		Containers: []job.ContainerOverride{{Name: "main", Command: []string{"report", "--all"}, Environment: map[string]string{"LEVEL": "debug"}}}}
+}
+
+func TestATaskIsToldItsExecutionOnAPeer(t *testing.T) {
+	p := newPeer(t)
+	client := ecs.NewFromConfig(p.config)
+	target := job.Target{ECS: p.report(client)}
 	if err := p.there.run(t.Context(), workertest.Attempt(facts(target, `{"a":1}`))); err != nil {
 		t.Fatal(err)
 	}
-	task := p.task(client, cluster)
+	task := p.task(client, target.ECS.Cluster)
 	told := map[string]string{}
 	for _, v := range task.Overrides.ContainerOverrides[0].Environment {
 		told[*v.Name] = *v.Value
