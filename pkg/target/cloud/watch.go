@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
-	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
 )
 
@@ -132,7 +131,7 @@ func (w *watch) ended(ctx context.Context) (types.Task, error) {
 			return types.Task{}, ctx.Err()
 		case err != nil:
 			err = w.a.failure(ctx, "ECS", err)
-			if worker.FailureOf(err).Class == lifecycle.PermanentClass {
+			if worker.FailureOf(err).Class == "permanent" {
 				return types.Task{}, worker.Uncertain(fmt.Errorf("task %s was started and cannot be looked at: %w", w.memory.Task, err))
 			}
 			// Whatever passes, passes while the task goes on.
