@@ -95,7 +95,7 @@ func New(c Clients, s Settings) *Belfry {
 		Off: s.off(), Metrics: s.Metrics, Tracer: s.Tracer, Zones: s.Zones}
 	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Backfills: b.Store, Calendars: b.Store, DeadLetters: b.Store, Families: b.Store, Filler: b.Trigger, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
 		Types: s.Types, Payloads: s.Payloads, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer, Zones: s.Zones}
-	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
+	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Families: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
 		Kept: b.Store.Retention(), Log: s.Log}
 	b.Sweep = &sweep.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Clock: s.Clock, Zones: s.Zones, Kept: b.Store.Retention(), Log: s.Log, Metrics: s.Metrics}
 	return b

@@ -54,6 +54,13 @@ func (s *Service) repair(ctx context.Context, e *job.Execution, l life, actor st
 		}
 		f.carry = after.Carries()
 	}
+	if e.Kind == job.KindChild && lifecycle.Terminal(e.Status) {
+		open, err := s.Families.Unfinished(ctx, e.Ref, e.Parent())
+		if err != nil {
+			return leave, err
+		}
+		f.open = open
+	}
 	j := judge(f)
 	if j.lost > 0 {
 		if err := s.Jobs.NoteLostRevision(ctx, e.Ref, j.lost); err != nil {

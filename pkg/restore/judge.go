@@ -26,6 +26,7 @@ type facts struct {
 	carry     time.Time      // bound of the edit after the execution's revision
 	base      int64          // lowest epoch of this restore
 	now       time.Time
+	open      bool // of a child that has ended: what its end asks for may not be done
 }
 
 // judgement is judge's answer.
@@ -43,11 +44,13 @@ func judge(f facts) judgement {
 		j.lost = e.Revision
 	}
 	switch {
+	case lifecycle.Terminal(e.Status) && f.open:
+		j.act, j.rearm = rearm, job.Rearm{Epoch: e.Epoch, Revision: e.Revision, Pool: e.Pool, Wake: f.now}
 	case e.Range != nil || lifecycle.Terminal(e.Status) || e.Status == job.NeedsReview:
 		j.act = leave
 	case e.Attempt > 0:
 		j.act, j.rearm = f.judgeBegun()
-	case e.Outside():
+	case e.Outside() || e.Kind == job.KindChild:
 		j.act, j.rearm = f.judgeOutside()
 	default:
 		j.act, j.rearm = f.judgeScheduled()
@@ -77,7 +80,7 @@ func (f facts) judgeBegun() (act, job.Rearm) {
 	return rearm, job.Rearm{Epoch: e.Epoch, Revision: revision, Pool: e.Pool, Wake: wake}
 }
 
-// judgeOutside keeps manual runs: no cursor makes them again.
+// judgeOutside keeps manual runs and children: no cursor makes them again.
 func (f facts) judgeOutside() (act, job.Rearm) {
 	e := f.execution
 	switch {

@@ -20,6 +20,7 @@ type situation struct {
 	h     *job.Head
 	carry time.Time
 	gone  bool // the job is not in the backup
+	open  bool // the fan-out of a child is not done
 }
 
 // verdict is what a row expects; the last three only of what runs on.
@@ -62,17 +63,20 @@ var verdicts = map[string]verdict{
 		set: func(s *situation) { begin(s, job.Running); s.e.Wake.At, s.e.Revision, s.e.Epoch = noon, 5, 9 }, act: rearm, epoch: 9, revision: 3, wake: noon.Add(10 * time.Minute)},
 	"one that waits for its retry is woken then": {
 		set: func(s *situation) { begin(s, job.RetryWait); s.e.AvailableAt = noon.Add(time.Hour) }, act: rearm, epoch: 7, revision: 3, wake: noon.Add(time.Hour)},
-	"one that has begun goes on although the job is paused": {set: func(s *situation) { begin(s, job.RetryWait); s.h.State = job.Paused }, act: rearm, epoch: 7, revision: 3, wake: noon.Add(10 * time.Minute)},
-	"a manual run is kept, whatever the schedule":           {set: func(s *situation) { manual(s); s.e.Epoch, s.h.State = 8, job.Paused }, act: rearm, epoch: base + 1, revision: 3, wake: noon.Add(10 * time.Minute)},
-	"a manual run that was judged already is left":          {set: func(s *situation) { manual(s); s.e.Epoch = base + 1 }, act: leave},
-	"a manual run that was withdrawn stays so":              {set: func(s *situation) { manual(s); s.e.Status = job.Withdrawn }, act: leave},
-	"without its job what has not begun is withdrawn":       {set: func(s *situation) { s.gone = true }, act: withdraw},
-	"without its job a manual run is withdrawn":             {set: func(s *situation) { manual(s); s.gone = true }, act: withdraw},
-	"without its job what was withdrawn stays so":           {set: func(s *situation) { s.gone, s.e.Status = true, job.Withdrawn }, act: leave},
-	"without its job what has begun is given up":            {set: func(s *situation) { begin(s, job.RetryWait); s.gone = true }, act: giveUp},
-	"what has ended is left":                                {set: func(s *situation) { begin(s, job.Failed) }, act: leave},
-	"what a person has to look at is left":                  {set: func(s *situation) { begin(s, job.NeedsReview) }, act: leave},
-	"a record of a range is left":                           {set: func(s *situation) { s.e.Range, s.e.Status = &job.Range{}, job.Missed }, act: leave},
+	"one that has begun goes on although the job is paused":     {set: func(s *situation) { begin(s, job.RetryWait); s.h.State = job.Paused }, act: rearm, epoch: 7, revision: 3, wake: noon.Add(10 * time.Minute)},
+	"a manual run is kept, whatever the schedule":               {set: func(s *situation) { manual(s); s.e.Epoch, s.h.State = 8, job.Paused }, act: rearm, epoch: base + 1, revision: 3, wake: noon.Add(10 * time.Minute)},
+	"a manual run that was judged already is left":              {set: func(s *situation) { manual(s); s.e.Epoch = base + 1 }, act: leave},
+	"a manual run that was withdrawn stays so":                  {set: func(s *situation) { manual(s); s.e.Status = job.Withdrawn }, act: leave},
+	"without its job what has not begun is withdrawn":           {set: func(s *situation) { s.gone = true }, act: withdraw},
+	"without its job a manual run is withdrawn":                 {set: func(s *situation) { manual(s); s.gone = true }, act: withdraw},
+	"without its job what was withdrawn stays so":               {set: func(s *situation) { s.gone, s.e.Status = true, job.Withdrawn }, act: leave},
+	"without its job what has begun is given up":                {set: func(s *situation) { begin(s, job.RetryWait); s.gone = true }, act: giveUp},
+	"what has ended is left":                                    {set: func(s *situation) { begin(s, job.Failed) }, act: leave},
+	"what a person has to look at is left":                      {set: func(s *situation) { begin(s, job.NeedsReview) }, act: leave},
+	"a child of a job that was paused is kept, like its parent": {set: func(s *situation) { child(s); s.e.Epoch, s.h.State = 8, job.Paused }, act: rearm, epoch: base + 1, revision: 3, wake: noon.Add(10 * time.Minute)},
+	"a child that has ended and may be on its page is woken":    {set: func(s *situation) { child(s); begin(s, job.Succeeded); s.open = true }, act: rearm, epoch: 7, revision: 3, wake: noon.Add(10 * time.Minute)},
+	"a child that has ended, and all is done, is left":          {set: func(s *situation) { child(s); begin(s, job.Succeeded) }, act: leave},
+	"a record of a range is left":                               {set: func(s *situation) { s.e.Range, s.e.Status = &job.Range{}, job.Missed }, act: leave},
 }
 
 func TestJudge(t *testing.T) {
@@ -100,7 +104,7 @@ func TestJudge(t *testing.T) {
 
 func (s *situation) facts(t *testing.T) facts {
 	t.Helper()
-	f := facts{execution: s.e, base: base, carry: s.carry, now: noon.Add(10 * time.Minute)}
+	f := facts{execution: s.e, base: base, carry: s.carry, open: s.open, now: noon.Add(10 * time.Minute)}
 	if !s.gone {
 		plan, err := schedule.Compile(s.h.Schedule, s.h.Anchor)
 		if err != nil {
@@ -120,5 +124,7 @@ func (s *situation) lost() int {
 }
 
 func begin(s *situation, status job.Status) { s.e.Status, s.e.Attempt = status, 1 }
+
+func child(s *situation) { s.e.Key = job.ChildKey(s.e.Key, 3) }
 
 func manual(s *situation) { s.e.Kind = job.KindManual }

@@ -52,6 +52,13 @@ type Executions interface {
 	Close(ctx context.Context, seen *job.Execution, t lifecycle.Transition) error
 }
 
+// Families is what the repair reads of executions that have children.
+type Families interface {
+	// Unfinished reports whether some of an execution's children have not ended, or what
+	// follows them is not made.
+	Unfinished(ctx context.Context, ref job.Ref, parent job.Key) (bool, error)
+}
+
 // Clock tells the time.
 type Clock interface {
 	// Now is the current time.
@@ -63,6 +70,7 @@ type Service struct {
 	Progress     Progress
 	Jobs         Jobs
 	Executions   Executions
+	Families     Families
 	Clock        Clock
 	RestoreEpoch int64         // of this installation
 	Kept         time.Duration // how long executions stay after their end

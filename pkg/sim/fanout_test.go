@@ -181,3 +181,39 @@ func TestTenThousandChildrenAndWhatTheyCost(t *testing.T) {
 		}
 	})
 }
+
+// Tables come back from a backup of some moment, and no message does.
+func TestChildrenAndWhatFollowsThemComeThroughARestore(t *testing.T) {
+	for _, after := range []time.Duration{0, 100 * time.Millisecond, time.Second, 4 * time.Second, 9 * time.Second, 15 * time.Second, 21 * time.Second, 40 * time.Second} {
+		t.Run(fmt.Sprint("a backup ", after, " after the start"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &families{t: t, children: 60}
+				slowly := func(ctx context.Context, a *execute.Attempt) *lifecycle.Failure {
+					if a.Execution.Kind == job.KindChild {
+						select {
+						case <-time.After(5 * time.Second):
+						case <-ctx.Done():
+							return &lifecycle.Failure{Code: "STOPPED"}
+						}
+					}
+					return f.work(ctx, a)
+				}
+				w := world(t, sim.Options{Work: slowly})
+				w.Start(t.Context())
+				at := time.Now().Truncate(time.Minute).Add(2 * time.Minute)
+				ref := put(t, w, job.Definition{Job: "split", Schedule: job.Schedule{At: at}, Retry: job.Retry{MaxAttempts: 20, MaxLost: 20}})
+				time.Sleep(time.Until(at) + after)
+				var b backup
+				b.definitions(t, w)
+				b.executions = scanned(t, w, w.Control.Store.Tables().Executions)
+				w.Stop()
+				restored := restoredWorld(t, b, sim.Options{Work: slowly})
+				repair(t, restored)
+				restored.Start(t.Context())
+				time.Sleep(2 * time.Hour)
+				restored.Stop()
+				f.check(restored, ref, time.Now(), 1)
+			})
+		})
+	}
+}

@@ -206,6 +206,20 @@ func (s *Store) EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c 
 	return nil
 }
 
+// Unfinished reports whether some of an execution's children have not left their
+// pages, or what follows them is not made.
+func (s *Store) Unfinished(ctx context.Context, ref job.Ref, parent job.Key) (bool, error) {
+	f, err := s.FanOut(ctx, ref, parent)
+	if err != nil || f == nil {
+		return false, err
+	}
+	if f.OpenPages > 0 || f.Reduce == "" {
+		return f.OpenPages > 0, nil
+	}
+	e, err := s.Execution(ctx, ref, job.ReduceKey(parent))
+	return e == nil, err
+}
+
 // Children reads the children of one page, in order.
 func (s *Store) Children(ctx context.Context, ref job.Ref, parent job.Key, page int) ([]job.Execution, error) {
 	var all []job.Execution

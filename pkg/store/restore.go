@@ -68,7 +68,7 @@ func (s *Store) scan(ctx context.Context, operation string, input *dynamodb.Scan
 //
 // Requires: exactly the status, attempt, token and epoch seen, and the lease
 // seen when it was running.
-// Writes: wake_at, wake_shard, wake_version + 1, revision; for what has not begun
+// Writes: wake_at, wake_shard, wake_version + 1, revision; for what has neither begun nor ended
 // also status, epoch, pool, the first token of the restore epoch, a timeline entry.
 // Loses when: another repair of the same restore was faster, or it was our own
 // write whose response was lost: nobody else writes while a repair is under way.
@@ -89,7 +89,7 @@ func (s *Store) Rearm(ctx context.Context, seen *job.Execution, r job.Rearm) err
 		u.condition += " AND lease_until = :lease"
 		u.values[":lease"] = millis(seen.Lease.Until)
 	}
-	if seen.Attempt == 0 {
+	if seen.Attempt == 0 && !lifecycle.Terminal(seen.Status) {
 		u.set += ", #status = :scheduled, epoch = :lifted, #pool = :pool, reason = :reason, fencing_token = :base, " +
 			"timeline = list_append(if_not_exists(timeline, :none), :entry)"
 		u.names["#pool"] = "pool"
