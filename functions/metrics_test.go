@@ -117,6 +117,7 @@ func aDayOfTrouble(w *town) {
 	if _, err := w.Control.RunNow(t.Context(), control.RunRequest{Ref: job.Ref{Tenant: job.DefaultTenant, Job: "by-hand"}, Actor: "ada"}); err != nil {
 		t.Fatal(err)
 	}
+	w.heldBack(in(70 * time.Second))
 	w.sweepable(in(240 * time.Hour))
 	w.archiveStrange()
 	w.deadLetter("fast-io")
@@ -144,6 +145,23 @@ func aDayOfTrouble(w *town) {
 		time.Sleep(5 * time.Millisecond)
 		return seen.handler(nil)(ctx, a)
 	}, "fail": seen.handler(errors.New("no answer")), "refuse": seen.handler(worker.Permanent(errors.New("no such account")))})
+}
+
+// heldBack leaves a job whose receiver is known to be down.
+func (w *town) heldBack(some job.Schedule) {
+	w.t.Helper()
+	ref, now := job.Ref{Tenant: job.DefaultTenant, Job: "held-back"}, time.Now()
+	d := job.Definition{Job: ref.Job, Schedule: some, Target: job.Target{Webhook: &job.Webhook{URL: "https://down.example.com/orders"}}}
+	if _, err := w.Control.Put(w.t.Context(), control.PutRequest{Ref: ref, Definition: d, Actor: "ada"}); err != nil {
+		w.t.Fatal(err)
+	}
+	b, err := w.Store.NoteFailure(w.t.Context(), job.BreakerFailure{Ref: ref, Resource: "https://down.example.com:443", At: now, Code: "HTTP_503", Within: time.Minute})
+	if err == nil {
+		_, err = w.Store.OpenBreaker(w.t.Context(), b, job.BreakerOpening{At: now, Until: now.Add(time.Hour), Wait: time.Minute, Code: "HTTP_503"})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // archiveStrange hands the archive a record of an execution of a kind that this

@@ -15,11 +15,16 @@ import (
 // AWS, whose clients no other function carries, and handlers of one's own. What S3
 // keeps for it, i.Objects and i.Payloads, its main gives it for the same reason.
 func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error) {
-	w, err := i.worker()
+	e := i.Environment
+	w, err := i.worker(func(o *worker.Options) {
+		if !e.NoBreaker {
+			o.Breakers = i.Store
+		}
+		o.BreakerRules, o.Metrics = e.Breaker, i.Settings.Metrics
+	})
 	if err != nil {
 		return nil, err
 	}
-	e := i.Environment
 	options := target.Options{WebhookSecret: e.WebhookSecret, WebhookAllow: e.WebhookAllow, UserAgent: "Belfry/" + e.Version, Secrets: e.Secrets,
 		ReadSecret: i.ReadSecret, Clock: i.Settings.Clock}
 	err = target.Register(w, options)
@@ -38,7 +43,7 @@ func Work(i *Installation, register ...func(*worker.Worker)) (SQSHandler, error)
 // DeadLetter is the handler of the function behind the dead-letter queues. It
 // runs nothing, so it needs no handlers.
 func DeadLetter(i *Installation) (SQSHandler, error) {
-	w, err := i.worker()
+	w, err := i.worker(func(*worker.Options) {})
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +75,12 @@ func (i *Installation) measureDeadLetters(batch events.SQSEvent, response events
 	figures.Count(observe.Redriven, observe.Labels{}, len(batch.Records)-kept)
 }
 
-func (i *Installation) worker() (*worker.Worker, error) {
+func (i *Installation) worker(change func(*worker.Options)) (*worker.Worker, error) {
 	var pools []worker.Pool
 	for _, p := range i.Environment.ServedPools(i.Settings.Pools) {
 		pools = append(pools, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
 	}
-	return worker.New(worker.Options{Queue: i.Queues, Execution: i.Execute(nil), Pools: pools, Log: i.Log})
+	options := worker.Options{Queue: i.Queues, Execution: i.Execute(nil), Pools: pools, Log: i.Log}
+	change(&options)
+	return worker.New(options)
 }

@@ -85,7 +85,7 @@ validation, 6 unreachable, 7 not let in; apply --dry-run: 0 no change, 10 change
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	root.PersistentFlags().StringVar(&a.url, "url", "", "base URL of the API (default $BELFRY_URL, then "+client.DefaultURL+")")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
-	root.AddCommand(a.jobsCommand(), a.executionsCommand(), a.backfillCommand(), a.deadCommand(), a.replayCommand(), a.scheduleCommand(), a.calendarsCommand(), a.payloadCommand(), a.applyCommand(), a.reconcileCommand(), a.shardsCommand(), a.doctorCommand(), a.costCommand(), a.healthCommand(), a.versionCommand(), a.devCommand())
+	root.AddCommand(a.jobsCommand(), a.executionsCommand(), a.backfillCommand(), a.deadCommand(), a.replayCommand(), a.breakersCommand(), a.scheduleCommand(), a.calendarsCommand(), a.payloadCommand(), a.applyCommand(), a.reconcileCommand(), a.shardsCommand(), a.doctorCommand(), a.costCommand(), a.healthCommand(), a.versionCommand(), a.devCommand())
 	return root
 }
 

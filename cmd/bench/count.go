@@ -13,7 +13,7 @@ import (
 // taken for a write, so that a new one shows in a budget until it is named here.
 var reading = map[string]bool{"head": true, "heads": true, "revision": true, "execution": true, "executions": true, "due": true, "waking": true,
 	"layouts": true, "look back": true, "not begun": true, "begun": true, "overdue": true, "list executions": true, "recent": true, "history": true, "every head": true, "every execution": true,
-	"restore progress": true, "last ended": true, "waiting": true, "sweeps": true, "ahead": true, "nothing left": true, "beside head": true, "calendar": true, "list calendars": true, "calendar users": true, "calendar use": true, "attention": true, "read checkpoint": true, "read fan-out": true, "read children": true}
+	"restore progress": true, "last ended": true, "waiting": true, "sweeps": true, "ahead": true, "nothing left": true, "beside head": true, "calendar": true, "list calendars": true, "calendar users": true, "calendar use": true, "attention": true, "read checkpoint": true, "read fan-out": true, "read children": true, "breaker": true, "list breakers": true}
 
 // tally adds up the units that the service answered, by the store's operations.
 type tally struct {

@@ -50,7 +50,7 @@ func (i Installation) Environment() map[string]*string {
 	s := i.Settings
 	told := map[string]*string{
 		"BELFRY_PREFIX": &s.Prefix, "BELFRY_SHARDS": jsii.String(strconv.Itoa(s.Shards)), "BELFRY_RESTORE_EPOCH": jsii.String(strconv.Itoa(s.RestoreEpoch)),
-		"BELFRY_LOG_LEVEL": &s.LogLevel, "BELFRY_METRICS": onOff(s.Metrics), "BELFRY_VERSION": &s.Version, "BELFRY_POOLS": jsii.String(settings.Document(i.Pools)),
+		"BELFRY_LOG_LEVEL": &s.LogLevel, "BELFRY_METRICS": onOff(s.Metrics), "BELFRY_BREAKER": &s.Breaker, "BELFRY_VERSION": &s.Version, "BELFRY_POOLS": jsii.String(settings.Document(i.Pools)),
 		"BELFRY_RETENTION_DAYS": jsii.String(strconv.Itoa(s.RetentionDays)),
 	}
 	if len(s.Types) > 0 {

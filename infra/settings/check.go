@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -51,7 +52,7 @@ func (s Settings) Check(pools dispatch.Pools) error {
 		faults = append(faults, k.check())
 	}
 	names := queue.Names{Prefix: s.Prefix}
-	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), s.checkAlarms(), s.checkImage(), s.checkTargets(), s.checkSecrets(), s.checkPayloads(), job.CheckTypes(s.Types))
+	faults = append(faults, names.Check(pools.Names()), s.checkAPI(), s.checkNetwork(), s.checkAllow(), s.checkPools(pools), s.checkArchive(), s.checkAlarms(), s.checkImage(), s.checkTargets(), s.checkSecrets(), s.checkBreaker(), s.checkPayloads(), job.CheckTypes(s.Types))
 	return errors.Join(faults...)
 }
 
@@ -80,6 +81,13 @@ func (s Settings) checkNetwork() error {
 	}
 	if !given && !w.PublicIP && w.NATGateways == 0 {
 		return refusal("workers.public_ip", "false", "true, or nat_gateways of 1 or more", "leaves workers without a way to the queues")
+	}
+	return nil
+}
+
+func (s Settings) checkBreaker() error {
+	if _, _, err := lifecycle.ParseBreakerRules(s.Breaker); err != nil {
+		return refusal("breaker", s.Breaker, lifecycle.BreakerBound, err.Error())
 	}
 	return nil
 }

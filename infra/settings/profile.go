@@ -20,7 +20,7 @@ func OfProfile(name string) (Settings, bool) {
 
 func small() Settings {
 	return Settings{
-		Profile: "small", Prefix: "belfry", Shards: 256, RetentionDays: 30, Architecture: "arm64", Version: "dev", LogLevel: "info", LogDays: 30, Metrics: true, TickEnabled: true,
+		Profile: "small", Prefix: "belfry", Shards: 256, RetentionDays: 30, Architecture: "arm64", Version: "dev", LogLevel: "info", LogDays: 30, Metrics: true, Breaker: "on", TickEnabled: true,
 		Tables:    Tables{DeletionProtection: true},
 		Functions: Functions{ReservedConcurrency: true, ScanConcurrency: 10},
 		API:       API{Authorizer: "iam", Rate: 50, Burst: 100},

@@ -16,6 +16,7 @@ type Settings struct {
 	LogLevel      string   `yaml:"log_level" one:"debug info warn error" doc:"The least severe lines that are logged."`
 	LogDays       int      `yaml:"log_days" one:"1 3 5 7 14 30 60 90 120 150 180 365 400 545 731 1827 3653" doc:"How many days logs are kept."`
 	Metrics       bool     `yaml:"metrics" doc:"Whether functions tell figures, and dashboard and alarms are made of them. CloudWatch charges for each metric: docs/metrics.md."`
+	Breaker       string   `yaml:"breaker" doc:"The circuit breakers of what attempts call (docs/breakers.md): on, off, or some of failures=20,within=30s,wait=15s,longest=2m,probes=3, which is what on means."`
 	TickEnabled   bool     `yaml:"tick_enabled" doc:"Whether the minute tick runs. Off, it is neither started nor does it go on by itself, and nothing new becomes due: for a restore."`
 	PoolsFile     string   `yaml:"pools_file" empty:"the pools that ship" doc:"The file of pools, relative to the settings file."`
 

@@ -91,6 +91,8 @@ func TestSettingsThatCannotBeDeployedAreRefused(t *testing.T) {
 		"a prefix too long for names":           {"prefix: " + strings.Repeat("a", 33), "", "prefix", "{0,31}"},
 		"more shards than a layout has":         {"shards: 5000", "", "shards", "1 to 4096"},
 		"a processor that is none":              {"architecture: arm", "", "architecture", "arm64 or x86_64"},
+		"breakers that are neither on nor off":  {"breaker: maybe", "", "breaker", "on, off"},
+		"breakers of no probes":                 {"", "belfry:breaker=probes=0", "breaker", "on, off"},
 		"a type that is no name":                {"types: [A]", "", "types", job.NamePattern},
 		"a type that is said twice":             {"", "belfry:types=a, a", "types", "once"},
 		"executions that are kept for no day":   {"retention_days: 0", "", "retention_days", "1 to 3653"},

@@ -52,7 +52,7 @@ func grantWork(i parts.Installation, role awsiam.IRole, d *Data, pool string) {
 func grantExecute(role awsiam.IRole, d *Data) {
 	parts.GrantTable(role, d.Jobs, "GetItem")
 	parts.GrantTable(role, d.Executions, "GetItem", "Query", "UpdateItem") // a query reads the children of one that fanned out
-	parts.GrantTable(role, d.Control, "GetItem", "PutItem")
+	parts.GrantTable(role, d.Control, "GetItem", "PutItem", "UpdateItem")
 }
 
 func grantDeadLetter(i parts.Installation, role awsiam.IRole, d *Data) {

@@ -93,7 +93,7 @@ func New(c Clients, s Settings) *Belfry {
 	b.Trigger = &trigger.Service{Definitions: b.Store, Cursors: b.Store, Executions: b.Store, Backfills: b.Store, Wakes: b.Store, Admission: b.Dispatch,
 		Signals: signals{b.Store, b.Queues, s.Clock}, Clock: s.Clock, Token: s.Words, RestoreEpoch: s.RestoreEpoch, Log: s.Log,
 		Off: s.off(), Metrics: s.Metrics, Tracer: s.Tracer, Zones: s.Zones}
-	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Backfills: b.Store, Calendars: b.Store, DeadLetters: b.Store, Families: b.Store, Filler: b.Trigger, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
+	b.Control = &control.Service{Jobs: b.Store, Executions: b.Store, Lists: b.Store, Requests: b.Store, Backfills: b.Store, Calendars: b.Store, DeadLetters: b.Store, Breakers: b.Store, Families: b.Store, Filler: b.Trigger, Materialiser: b.Trigger, Sender: b.Dispatch, Pools: s.Pools,
 		Types: s.Types, Payloads: s.Payloads, Clock: s.Clock, Entropy: s.Entropy, RestoreEpoch: s.RestoreEpoch, Horizon: trigger.Horizon, Retention: b.Store.Retention(), Tracer: s.Tracer, Zones: s.Zones}
 	b.Restore = &restore.Service{Progress: b.Store, Jobs: b.Store, Executions: b.Store, Families: b.Store, Clock: s.Clock, RestoreEpoch: s.RestoreEpoch,
 		Kept: b.Store.Retention(), Log: s.Log}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 	"github.com/belfry-scheduler/belfry/pkg/observe/otlp"
 )
 
@@ -46,7 +47,9 @@ type Environment struct {
 	Payloads         map[string][]string // beginnings of references to payloads by tenant, as job.PayloadRules has them; nil = none
 	Bucket           string              // for what is too large for the tables; empty = nowhere
 	ArchiveBucket    string              // where transitions and audit entries are archived; empty = nowhere
-	Health           string              // where a container worker answers how it is, host:port; empty = nowhere
+	Breaker          lifecycle.BreakerRules
+	NoBreaker        bool   // there are no circuit breakers
+	Health           string // where a container worker answers how it is, host:port; empty = nowhere
 }
 
 // Variable is one variable of the environment.
@@ -98,6 +101,9 @@ var Variables = []Variable{
 		Meaning: "Where in S3 the payloads of a tenant's jobs may lie (docs/payloads.md), each ending with a slash; a tenant's own folder in the bucket of BELFRY_BUCKET is open to it in any case. Absent: nowhere else.", read: readPayloads},
 	{Name: "BELFRY_ARCHIVE_BUCKET", Bound: "the name of an S3 bucket",
 		Meaning: "Where the function archive keeps transitions and audit entries (docs/archive.md); nothing else reads it, and `belfry dev` keeps no archive.", read: readArchiveBucket},
+	{Name: "BELFRY_BREAKER", Default: "on", Bound: lifecycle.BreakerBound,
+		Meaning: "The circuit breakers of what attempts call (docs/breakers.md): how many failures in a row open one, how far apart they may be, how long it stays open at first and at most, and how many probes close it. " +
+			"on is failures=20,within=30s,wait=15s,longest=2m,probes=3; off: there are none.", read: readBreaker},
 	{Name: "BELFRY_HEALTH", Bound: "an address and a port, such as 127.0.0.1:8080 or :8080",
 		Meaning: "Where a container worker answers /healthz and /readyz, and where `worker --health` asks it; absent: nowhere.", read: readHealth},
 }
@@ -336,6 +342,12 @@ func readArchiveBucket(e *Environment, value string) error {
 	}
 	e.ArchiveBucket = value
 	return nil
+}
+
+func readBreaker(e *Environment, value string) error {
+	rules, on, err := lifecycle.ParseBreakerRules(value)
+	e.Breaker, e.NoBreaker = rules, !on
+	return err
 }
 
 func readHealth(e *Environment, value string) error {

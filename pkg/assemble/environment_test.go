@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/dispatch"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
 )
 
 func lookup(set map[string]string) func(string) (string, bool) {
@@ -29,7 +30,8 @@ const (
 )
 
 func TestReadEnvironment(t *testing.T) {
-	defaults := assemble.Environment{Prefix: "belfry", Shards: 256, Retention: 30 * 24 * time.Hour, LogLevel: slog.LevelInfo, Metrics: true, Version: "dev"}
+	defaults := assemble.Environment{Prefix: "belfry", Shards: 256, Retention: 30 * 24 * time.Hour, LogLevel: slog.LevelInfo, Metrics: true, Version: "dev",
+		Breaker: lifecycle.DefaultBreakerRules()}
 	for _, c := range []struct {
 		name string
 		set  map[string]string
@@ -39,13 +41,17 @@ func TestReadEnvironment(t *testing.T) {
 		{"empty is absent", map[string]string{"BELFRY_SHARDS": "", "BELFRY_PREFIX": " ", "BELFRY_LOG_LEVEL": ""}, func(*assemble.Environment) {}},
 		{"every variable is read", map[string]string{"BELFRY_PREFIX": "acme7", "BELFRY_SHARDS": "4096", "BELFRY_RESTORE_EPOCH": "3", "BELFRY_POOL": "cpu-heavy",
 			"BELFRY_WEBHOOK_SECRET": key, "BELFRY_WEBHOOK_SECRET_ARN": arn, "BELFRY_WEBHOOK_ALLOW": "127.0.0.1, 10.1.2.3/8,::1,api.example.internal", "BELFRY_SECRETS": "ssm:/jobs/*", "BELFRY_LOG_LEVEL": "Warn", "BELFRY_METRICS": "off",
-			"BELFRY_VERSION": "1.2.3", "BELFRY_HEALTH": ":8080", "BELFRY_ARCHIVE_BUCKET": "acme7-archive", "BELFRY_BUCKET": "acme7-data", "BELFRY_PAYLOADS": `{"acme":["s3://acme-in/"]}`, "BELFRY_TYPES": "report, billing", "BELFRY_RETENTION_DAYS": "400"},
+			"BELFRY_VERSION": "1.2.3", "BELFRY_HEALTH": ":8080", "BELFRY_ARCHIVE_BUCKET": "acme7-archive", "BELFRY_BUCKET": "acme7-data", "BELFRY_PAYLOADS": `{"acme":["s3://acme-in/"]}`, "BELFRY_TYPES": "report, billing", "BELFRY_RETENTION_DAYS": "400",
+			"BELFRY_BREAKER": "failures=5, within=1m,wait=1s,longest=15m,probes=1"},
 			func(e *assemble.Environment) {
 				*e = assemble.Environment{Prefix: "acme7", Shards: 4096, RestoreEpoch: 3, Pool: "cpu-heavy", WebhookSecret: key, WebhookSecretARN: arn, LogLevel: slog.LevelWarn, Version: "1.2.3", Health: ":8080", ArchiveBucket: "acme7-archive", Bucket: "acme7-data", Payloads: map[string][]string{"acme": {"s3://acme-in/"}},
 					Types: []string{"report", "billing"}, Retention: 400 * 24 * time.Hour,
 					WebhookAllow: job.Reach{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}, Hosts: []string{"api.example.internal"}},
-					Secrets:      []string{"ssm:/jobs/*"}}
+					Secrets:      []string{"ssm:/jobs/*"},
+					Breaker:      lifecycle.BreakerRules{Failures: 5, Within: time.Minute, Wait: time.Second, Longest: 15 * time.Minute, Probes: 1}}
 			}},
+		{"breakers can be turned off", map[string]string{"BELFRY_BREAKER": "off"}, func(e *assemble.Environment) { e.NoBreaker = true }},
+		{"what is not said of breakers stays", map[string]string{"BELFRY_BREAKER": "probes=7"}, func(e *assemble.Environment) { e.Breaker.Probes = 7 }},
 		{"a pool of the installation's own can be served", map[string]string{"BELFRY_POOLS": `[{"name":"fast-io"},{"name":"reports"}]`, "BELFRY_POOL": "reports"},
 			func(e *assemble.Environment) {
 				pools, err := dispatch.ReadPools([]byte(`[{"name":"fast-io"},{"name":"reports"}]`))
@@ -74,6 +80,8 @@ func TestAVariableOutOfBoundsIsRefusedByNameValueAndBound(t *testing.T) {
 		{"BELFRY_TYPES", "report,,billing"}, {"BELFRY_TYPES", "none"}, {"BELFRY_TYPES", "a,a"}, {"BELFRY_RETENTION_DAYS", "0"}, {"BELFRY_RETENTION_DAYS", "3654"}, {"BELFRY_RETENTION_DAYS", "30d"},
 		{"BELFRY_POOL", "slow-io"}, {"BELFRY_POOLS", "fast-io"}, {"BELFRY_POOLS", "[]"}, {"BELFRY_LOG_LEVEL", "loud"}, {"BELFRY_METRICS", "yes"}, {"BELFRY_VERSION", strings.Repeat("v", 65)},
 		{"BELFRY_BUCKET", "s3://acme"}, {"BELFRY_PAYLOADS", "s3://acme/"}, {"BELFRY_PAYLOADS", `{"acme":["s3://acme/in"]}`}, {"BELFRY_ARCHIVE_BUCKET", "s3://acme"}, {"BELFRY_ARCHIVE_BUCKET", "Acme"}, {"BELFRY_ARCHIVE_BUCKET", "a"},
+		{"BELFRY_BREAKER", "yes"}, {"BELFRY_BREAKER", "failures=1"}, {"BELFRY_BREAKER", "failures=many"}, {"BELFRY_BREAKER", "wait=20m"}, {"BELFRY_BREAKER", "within=0s"},
+		{"BELFRY_BREAKER", "probes=2,probes=3"}, {"BELFRY_BREAKER", "wait=1m,longest=30s"}, {"BELFRY_BREAKER", "on,probes=2"}, {"BELFRY_BREAKER", "failures"},
 		{"BELFRY_HEALTH", "8080"}, {"BELFRY_HEALTH", ":0"}, {"BELFRY_HEALTH", ":http"}, {"BELFRY_HEALTH", "example.com:8080"}, {"BELFRY_HEALTH", "127.0.0.1:65536"},
 		{"BELFRY_WEBHOOK_ALLOW", "localhost"}, {"BELFRY_WEBHOOK_ALLOW", "10.0.0.0/33"}, {"BELFRY_WEBHOOK_ALLOW", "127.0.0.1,,::1"}, {"BELFRY_WEBHOOK_ALLOW", "fe80::1%eth0"}, {"BELFRY_SECRETS", "everything"}, {"BELFRY_SECRETS", "*"},
 		{"BELFRY_WEBHOOK_SECRET_ARN", "hooks"}, {"BELFRY_WEBHOOK_SECRET", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, {"BELFRY_WEBHOOK_SECRET", "whsec_c2hvcnQ="}, {"BELFRY_WEBHOOK_SECRET", "whsec_!!!"},

@@ -120,6 +120,7 @@ type Service struct {
 	Calendars    Calendars
 	DeadLetters  DeadLetters
 	Families     Families
+	Breakers     Breakers
 	Filler       Filler
 	Materialiser Materialiser
 	Sender       Sender

@@ -219,7 +219,7 @@ func (s *server) worker() (*worker.Worker, error) {
 	for _, p := range s.Pools {
 		served = append(served, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: p.Slots})
 	}
-	w, err := worker.New(worker.Options{Queue: s.planes.Queues, Execution: s.planes.Execute(nil), Pools: served, Drain: drain, DeadLetters: true, Log: s.Log})
+	w, err := worker.New(worker.Options{Queue: s.planes.Queues, Execution: s.planes.Execute(nil), Pools: served, Drain: drain, DeadLetters: true, Breakers: s.planes.Store, Log: s.Log})
 	if err != nil {
 		return nil, err
 	}

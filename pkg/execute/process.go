@@ -50,6 +50,9 @@ func (s *Service) Process(ctx context.Context, d Delivery) Disposal {
 
 // failed gives the message back after a while; at once when this worker stops.
 func failed(ctx context.Context, err error) Disposal {
+	if d, is := held(ctx, err); is {
+		return d
+	}
 	if ctx.Err() != nil {
 		return Disposal{Err: err}
 	}
@@ -180,6 +183,9 @@ func (p *passage) claim(ctx context.Context, seen *job.Execution) (*job.Executio
 		if err := p.delivery.Begin(ctx, seen); err != nil {
 			return nil, time.Time{}, err
 		}
+	}
+	if err := p.admitted(ctx, seen); err != nil {
+		return nil, time.Time{}, err
 	}
 	now := p.Clock.Now()
 	m := p.delivery.Message

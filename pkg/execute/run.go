@@ -149,7 +149,7 @@ func explain(workCtx, worker context.Context, f *lifecycle.Failure) *lifecycle.F
 	case errors.Is(cause, ErrDeadline) && f.Code == codeStuck:
 		return f
 	case errors.Is(cause, ErrDeadline):
-		return &lifecycle.Failure{Class: lifecycle.TimeoutClass, Code: "TIMEOUT", Text: f.Text}
+		return &lifecycle.Failure{Class: lifecycle.TimeoutClass, Code: "TIMEOUT", Text: f.Text, Spared: f.Spared}
 	case errors.Is(cause, ErrCanceled):
 		return &lifecycle.Failure{Class: lifecycle.CanceledClass, Code: "CANCELED", Text: f.Text}
 	case worker.Err() != nil:

@@ -159,6 +159,11 @@ type Delivery struct {
 	// again for the same message. seen is the execution that the claim is decided
 	// on, nil when nobody has read it. Nil: there is always a place.
 	Begin func(ctx context.Context, seen *job.Execution) error
+	// Admit is asked after Begin, right before a claim is sent, whether an attempt of
+	// that definition may begin. False gives the message back until then, unclaimed and
+	// so without counting an attempt; sooner where a start deadline or the greatest age
+	// ends the execution before. Nil: it may.
+	Admit func(ctx context.Context, d job.Definition) (until time.Time, ok bool)
 	// Extend hides the message from others for d from now on; nil when the
 	// platform cannot.
 	Extend func(ctx context.Context, d time.Duration) error

@@ -104,6 +104,7 @@ func New(svc *control.Service, options Options) http.Handler {
 	a.registerBackfills()
 	a.registerExecutions()
 	a.registerDead()
+	a.registerBreakers()
 	a.registerReplays()
 	a.registerCalendars()
 	a.registerPayloads()

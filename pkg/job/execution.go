@@ -72,7 +72,7 @@ type Execution struct {
 	Status   Status
 	Attempt  int // attempts begun, lost ones included; never decreases
 	Lost     int // attempts whose worker was lost
-	Released int // attempts that a worker gave back because it was told to stop
+	Released int // attempts given back, not counted: the worker was told to stop, or a circuit breaker was open
 	Redrives int // times that the dead-letter consumer dispatched it anew
 	// Doubt: an attempt timed out, lost its worker or said so itself, and none since
 	// has told: it may have taken effect.

@@ -33,6 +33,9 @@ type Failure struct {
 	// Confirmable: before it tries again, the handler can find out whether the
 	// attempt took effect. Only looked at when that is unknown.
 	Confirmable bool
+	// Spared: the circuit breaker of what the attempt called was open when it failed,
+	// so that it says nothing new. It is not counted.
+	Spared bool
 }
 
 var classReasons = map[Class]job.Reason{Transient: HandlerError, ThrottledClass: Throttled, TimeoutClass: TimedOut,
@@ -67,7 +70,7 @@ func RunLeft(e *job.Execution, r job.Retry) (left time.Duration, bounded bool) {
 // failed. spread is a random number in [0, 1): the wait is
 // min(max, base × 2^(n-1)) × (0.5 + spread) for the n-th answered attempt, and
 // at least RetryAfter. Attempts that were lost or given back by a worker that was
-// told to stop are not answered ones. A cancel request wins over a retry. What may
+// told to stop are not answered ones, nor are those that an open circuit breaker spares. A cancel request wins over a retry. What may
 // have taken effect is tried again only where the handler can ask first; else, and
 // where it may not be tried again, a person decides.
 func AfterFailure(e *job.Execution, r job.Retry, f Failure, owner string, now time.Time, spread float64) Transition {
@@ -87,6 +90,9 @@ func AfterFailure(e *job.Execution, r job.Retry, f Failure, owner string, now ti
 
 func afterFailure(e *job.Execution, r job.Retry, f Failure, owner string, now time.Time, spread float64) Transition {
 	answered := e.Attempt - e.Lost - e.Released
+	if f.Spared {
+		answered--
+	}
 	switch {
 	case f.Class == UncertainClass:
 		return afterDoubt(e, r, f, owner, now, spread, answered)

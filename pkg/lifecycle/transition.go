@@ -19,6 +19,7 @@ type Transition struct {
 	errorText   string
 	availableAt time.Time
 	ran         time.Duration
+	givesBack   bool
 }
 
 // From lists the statuses in which the transition may be applied.
@@ -45,6 +46,10 @@ func (t Transition) AvailableAt() time.Time { return t.availableAt }
 // Ran is how long all attempts have run, where the execution is to remember it; zero
 // otherwise.
 func (t Transition) Ran() time.Duration { return t.ran }
+
+// GivesBack reports whether the attempt that it ends is not counted: its worker was
+// told to stop, or an open circuit breaker spares it.
+func (t Transition) GivesBack() bool { return t.givesBack }
 
 // Ends reports whether the transition ends the execution for good.
 func (t Transition) Ends() bool { return Terminal(t.to) }
@@ -74,7 +79,7 @@ func LeftForReview(at time.Time, owner string, f Failure) Transition {
 // Waiting gives an attempt back to be tried again at availableAt.
 func Waiting(at, availableAt time.Time, owner string, reason job.Reason, f Failure) Transition {
 	return Transition{from: []job.Status{job.Running}, to: job.RetryWait, reason: reason, at: at, actor: owner,
-		errorCode: f.Code, errorText: f.Text, availableAt: availableAt}
+		errorCode: f.Code, errorText: f.Text, availableAt: availableAt, givesBack: reason == WorkerStopped || f.Spared}
 }
 
 // FailedForGood is a failure that trying again cannot mend.

@@ -7,6 +7,7 @@ const (
 	fromTick       = "tick"
 	fromDeadLetter = "deadletter"
 	fromArchive    = "archive"
+	fromWork       = "work"
 )
 
 var (
@@ -70,6 +71,10 @@ var (
 	DeadLettersKept = counter("dead_letters_kept", fromDeadLetter, nil, "Messages that stay in a dead-letter queue: unreadable, of a newer build, or not carried through.")
 )
 
+// BreakerOpen is the figure of the workers.
+var BreakerOpen = counter("breaker_open", fromWork, byPool,
+	"Attempts that did not begin because the circuit breaker of what they call was open. Each is counted again whenever it comes back too early; none is lost.")
+
 // ArchiveUnread is the figure of the archive.
 var ArchiveUnread = counter("archive_unread", fromArchive, nil,
 	"Records of the streams that the archive could not read and keeps as they came: of a newer build in the middle of a deployment, or broken.")
@@ -80,7 +85,7 @@ var Metrics = []*Metric{
 	&Succeeded.Metric, &Failed.Metric, &Dead.Metric, &Canceled.Metric, &Missed.Metric, &Retries.Metric, &Takeovers.Metric, &LeasesLost.Metric,
 	&Ticks.Metric, &ScansSent.Metric, &ScansCompleted.Metric, &ScanDelay.Metric, &DueJobs.Metric, &LateJobs.Metric, &Overdue.Metric, &ScansRedelivered.Metric, &ScansFailed.Metric, &ClockSkew.Metric,
 	&TimesMoved.Metric, &JobsPurged.Metric,
-	&Redriven.Metric, &DeadLettersKept.Metric, &ArchiveUnread.Metric,
+	&Redriven.Metric, &DeadLettersKept.Metric, &ArchiveUnread.Metric, &BreakerOpen.Metric,
 }
 
 // Find is the metric of that name; nil when the list has none.

@@ -20,6 +20,7 @@
 // | executions | tenant/job | 20260712T013000Z#s            | one execution; in index wake only while it has a wake-up |
 // | executions | tenant/job | 20260712T013000Z#s#H#00001    | a timeline entry that fell out of the execution |
 // | executions | tenant/job | 20260712T013000Z#s#C          | how far it has come, as its handler saved it |
+// | control    | BREAKER#tenant | resource                  | the circuit breaker of what attempts call |
 // | control    | TICK#…     | -                             | who fanned a minute out |
 // | control    | LAYOUT     | -                             | the live shard layouts |
 // | control    | AUDIT#…    | time#epoch#…                  | who changed a job, or did something about an execution |

@@ -76,8 +76,8 @@ func (s *Store) owned(operation string, held *job.Execution) update {
 //
 // Requires: RUNNING under this owner, nonce and token; for RETRY_WAIT and DEAD also
 // no cancel flag: what a person had asked to cancel does not become a dead letter.
-// Writes: the status, reason and error; one more attempt given back, when the
-// worker was told to stop; doubt, or its end; how long it ran, where that is bounded; the timeline within its bound; no lease any more. An
+// Writes: the status, reason and error; one more attempt given back, when it
+// is not to be counted; doubt, or its end; how long it ran, where that is bounded; the timeline within its bound; no lease any more. An
 // end also: finished_at, expiry, and no wake-up any more.
 // Loses when: somebody else took the execution over, or a cancel request came.
 // Our own settle whose response was lost is recognised: same token and nonce,
@@ -86,7 +86,7 @@ func (s *Store) owned(operation string, held *job.Execution) update {
 func (s *Store) Settle(ctx context.Context, held *job.Execution, t lifecycle.Transition, wakeAt time.Time) error {
 	u := s.owned("settle", held)
 	sets := u.timeline(held, t)
-	if t.Reason() == lifecycle.WorkerStopped {
+	if t.GivesBack() {
 		sets = append(sets, "released = :released")
 		u.values[":released"] = number(int64(held.Released + 1))
 	}

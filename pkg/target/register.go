@@ -51,7 +51,7 @@ func Register(w *worker.Worker, o Options) error {
 	if err != nil {
 		return err
 	}
-	worker.Handle(w, job.Target{Webhook: &job.Webhook{}}.HandlerName(), hook.handle, worker.ConfirmAttempt(hook.confirm))
+	worker.Handle(w, job.Target{Webhook: &job.Webhook{}}.HandlerName(), hook.handle, worker.ConfirmAttempt(hook.confirm), worker.ResourceOf(resource))
 	worker.Handle(w, job.Target{Log: &job.LogTarget{}}.HandlerName(), logger{clock: o.Clock}.handle)
 	return nil
 }

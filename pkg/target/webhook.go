@@ -103,14 +103,14 @@ func (h *webhook) handle(ctx context.Context, a *worker.Attempt) error {
 		}
 		return err
 	case err != nil:
-		return err
+		return worker.Elsewhere(err) // it never came to a request
 	}
 	err = judge(got.Response, got.text, h.clock.Now())
 	if target.ConfirmURL != "" && unheard(got.StatusCode) {
 		err = worker.Uncertain(err)
 	}
 	if got.refused() {
-		return worker.WithCode("HTTP_"+strconv.Itoa(got.StatusCode), worker.Retry(fmt.Errorf("%w; the secret was from memory, the next attempt reads it anew", err)))
+		return worker.Elsewhere(worker.WithCode("HTTP_"+strconv.Itoa(got.StatusCode), worker.Retry(fmt.Errorf("%w; the secret was from memory, the next attempt reads it anew", err))))
 	}
 	return err
 }
@@ -145,7 +145,7 @@ func unanswered(ctx context.Context, err error) error {
 	var timeout interface{ Timeout() bool }
 	switch {
 	case errors.As(err, &refused):
-		return worker.WithCode(CodeRefusedAddress, worker.Permanent(refused))
+		return worker.Elsewhere(worker.WithCode(CodeRefusedAddress, worker.Permanent(refused)))
 	case ctx.Err() != nil:
 		return worker.WithCode(CodeTimeout, fmt.Errorf("no answer before the attempt ended: %w", ctx.Err()))
 	case errors.As(err, &timeout) && timeout.Timeout():

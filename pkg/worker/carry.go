@@ -54,14 +54,18 @@ type parcel struct {
 	received queue.Received
 	work     queue.Work
 	isolated bool
+	pool     string
+	figures  *observe.Batch // nil: nobody counts
 	released atomic.Bool
+	leave    *leave // of the attempt to begin; nil: nothing was asked
+	held     bool   // it may not begin yet
 }
 
 // delivery is the message as the plane takes it.
 func (p *parcel) delivery(begin func(context.Context, *job.Execution) error) execute.Delivery {
 	m := p.work.Message
 	m.Receives, m.Isolated = p.received.Receives, p.isolated
-	return execute.Delivery{Message: m, NotBefore: p.work.NotBefore, Begin: begin,
+	return execute.Delivery{Message: m, NotBefore: p.work.NotBefore, Begin: begin, Admit: p.admit,
 		Extend: p.extend,
 		Release: func(ctx context.Context) error {
 			if err := p.queue.Delete(ctx, p.received.Handle); err != nil {
@@ -84,7 +88,7 @@ func (p *parcel) extend(ctx context.Context, d time.Duration) error {
 
 // process hands the message to the plane under ctx.
 func (p *parcel) process(ctx context.Context, begin func(context.Context, *job.Execution) error) execute.Disposal {
-	ctx = observe.WithCause(ctx, p.work.Traceparent)
+	ctx = context.WithValue(observe.WithCause(ctx, p.work.Traceparent), parcelKey{}, p)
 	disposal := p.guarded(ctx, begin)
 	if !disposal.Delete && errors.Is(disposal.Err, errNoPlace) && p.isolated {
 		disposal.Hide = isolationWait // whoever runs alone may run for long
@@ -112,6 +116,9 @@ func (p *parcel) guarded(ctx context.Context, begin func(context.Context, *job.E
 // when a wake-up has taken over.
 func (p *parcel) hide(ctx context.Context, d time.Duration) {
 	if p.released.Load() {
+		return
+	}
+	if p.held && p.renewed(ctx, d) {
 		return
 	}
 	if err := p.queue.Hide(ctx, p.received.Handle, d); err != nil {

@@ -18,6 +18,9 @@
 // where it acts on the outside, and Attempt.Fence where the outside can compare
 // it; package idempotent has the tools.
 //
+// While the circuit breaker of what a handler calls is open (Resource), its attempts
+// do not begin: their messages are given back unclaimed.
+//
 // What it must never do: take more messages than it has room for, delete a
 // message that the plane did not say may be deleted, or decide anything about
 // an execution.

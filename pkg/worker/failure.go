@@ -137,16 +137,18 @@ func (w *Worker) work(ctx context.Context, a *execute.Attempt) (f *lifecycle.Fai
 	}
 	run, f := h.settled(ctx, a, attempt)
 	if !run {
+		w.answersProbe(ctx, f)
 		return f
 	}
 	handler := h.run
 	for _, around := range slices.Backward(w.around) {
 		handler = around(handler)
 	}
-	f = FailureOf(handler(ctx, attempt))
-	if f != nil {
+	err = handler(ctx, attempt)
+	if f = FailureOf(err); f != nil {
 		f.Confirmable = h.confirm != nil
 	}
+	w.bears(ctx, f, err)
 	return f
 }
 

@@ -13,10 +13,13 @@ type handling struct {
 	run          Handler
 	confirm      func(ctx context.Context, a *Attempt) (Answer, error)
 	uncancelable bool
-	onDemand     bool // it reads a payload that lies elsewhere itself
+	onDemand     bool                          // it reads a payload that lies elsewhere itself
+	resource     func(d job.Definition) string // nil: it has no breaker
+	refusal      error                         // of an option
 }
 
-// Option says something about a handler: Confirm, ConfirmAttempt, Uncancelable, PayloadOnDemand.
+// Option says something about a handler: Confirm, ConfirmAttempt, Uncancelable, PayloadOnDemand,
+// Resource, ResourceOf.
 type Option func(*handling)
 
 // Middleware wraps handlers: it returns one that calls next, or does not.
@@ -80,6 +83,9 @@ func (w *Worker) register(name string, h Handler, options []Option) error {
 	made := handling{run: h}
 	for _, option := range options {
 		option(&made)
+	}
+	if made.refusal != nil {
+		return made.refusal
 	}
 	w.handlers[name] = made
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -39,9 +40,11 @@ func (w *Worker) Lambda() func(ctx context.Context, e events.SQSEvent) (events.S
 		w.stuck.Store(false) // of an earlier invocation
 		ctx, stop := w.untilWindDown(ctx)
 		defer stop()
+		figures := w.metrics.Batch()
+		defer figures.Flush()
 		var batches []*batch
 		for name, received := range byQueue(e) {
-			b, err := w.newBatch(name, received)
+			b, err := w.newBatch(name, received, figures)
 			if err != nil {
 				return response, err
 			}
@@ -95,7 +98,7 @@ type batch struct {
 	end       context.CancelFunc
 }
 
-func (w *Worker) newBatch(name string, received []queue.Received) (*batch, error) {
+func (w *Worker) newBatch(name string, received []queue.Received, figures *observe.Batch) (*batch, error) {
 	pools := make([]string, len(w.pools))
 	for i, p := range w.pools {
 		pools[i] = p.Name
@@ -107,7 +110,7 @@ func (w *Worker) newBatch(name string, received []queue.Received) (*batch, error
 	b := &batch{w: w, pool: pool, isolated: isolated, queue: w.queue.Queue(name), stays: make([]bool, len(received)), shortened: make(chan struct{})}
 	b.ended, b.end = context.WithCancel(context.Background())
 	for _, m := range received {
-		b.parcels = append(b.parcels, &parcel{w: w, queue: b.queue, received: m, isolated: isolated})
+		b.parcels = append(b.parcels, &parcel{w: w, queue: b.queue, received: m, isolated: isolated, pool: pool, figures: figures})
 	}
 	return b, nil
 }

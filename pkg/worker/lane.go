@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -25,6 +26,7 @@ type lane struct {
 	queue    *queue.Queue
 	isolated bool
 	places   *places
+	figures  *observe.Batch
 	polls    int // receives that may be under way at once
 
 	stopping context.Context // ends when the worker was told to stop
@@ -42,6 +44,7 @@ type lane struct {
 func (l *lane) poll() {
 	for failures := 0; ; {
 		n := l.places.ask(l.stopping)
+		l.figures.Flush()
 		if n == 0 {
 			l.retire(true)
 			return
@@ -103,7 +106,7 @@ func (l *lane) take(asked int, received []queue.Received) {
 	parcels := make([]*parcel, len(received))
 	opened := make([]error, len(received))
 	for i, m := range received {
-		parcels[i] = &parcel{w: l.w, queue: l.queue, received: m, isolated: l.isolated}
+		parcels[i] = &parcel{w: l.w, queue: l.queue, received: m, isolated: l.isolated, pool: l.pool, figures: l.figures}
 		parcels[i].work, opened[i] = queue.Open(m.Body)
 		stageOf[i] = due
 		if ahead := parcels[i].work.NotBefore.Sub(now); opened[i] == nil && ahead > 0 && ahead <= aheadHere {

@@ -60,6 +60,7 @@ func (l *lane) start(p Pool) {
 	}
 	for _, each := range lanes {
 		each.w, each.pool, each.stopping, each.working, each.pollers, each.hands = l.w, p.Name, l.stopping, l.working, l.pollers, l.hands
+		each.figures = l.w.metrics.Batch()
 		each.help()
 	}
 }

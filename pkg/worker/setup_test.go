@@ -37,6 +37,8 @@ type bench struct {
 	calls   map[string]int
 	running int
 	most    int // attempts that ran at once
+
+	breakerCalls *tally
 }
 
 // setup makes the installation; the options are the worker's, with pool fast-io
@@ -48,7 +50,7 @@ func setup(t *testing.T, change func(*worker.Options)) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = backend.Close() })
-	b := &bench{T: t, calls: make(map[string]int)}
+	b := &bench{T: t, calls: make(map[string]int), breakerCalls: &tally{}}
 	config := backend.Config()
 	config.HTTPClient = fault.Wrap(backend.Client(), b.call)
 	b.sqs = sqs.NewFromConfig(config)

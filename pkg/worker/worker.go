@@ -11,6 +11,8 @@ import (
 	"github.com/belfry-scheduler/belfry/pkg/clock"
 	"github.com/belfry-scheduler/belfry/pkg/execute"
 	"github.com/belfry-scheduler/belfry/pkg/job"
+	"github.com/belfry-scheduler/belfry/pkg/lifecycle"
+	"github.com/belfry-scheduler/belfry/pkg/observe"
 	"github.com/belfry-scheduler/belfry/pkg/queue"
 )
 
@@ -46,7 +48,12 @@ type Options struct {
 	// DeadLetters makes Run consume the pools' dead-letter queues too. Where a
 	// function does that it stays false.
 	DeadLetters bool
-	Log         *slog.Logger // nil: silent
+	// Breakers keeps the circuit breakers of the resources that handlers name; nil:
+	// there are none. BreakerRules say when they open; zero = the defaults.
+	Breakers     Breakers
+	BreakerRules lifecycle.BreakerRules
+	Metrics      *observe.Emitter // nil: off
+	Log          *slog.Logger     // nil: silent
 }
 
 // Worker serves pools with registered handlers. Register first, then call Run
@@ -59,6 +66,8 @@ type Worker struct {
 	deadLetters bool
 	log         *slog.Logger
 	clock       execute.Clock
+	breakers    *breakers // nil: there are none
+	metrics     *observe.Emitter
 	handlers    map[string]handling
 	around      []Middleware
 	refusal     error // of the first registration that was refused
@@ -99,6 +108,7 @@ func New(o Options) (*Worker, error) {
 	}
 	service.Work, service.Stuck, service.Uncancelable = w.work, w.ignored, w.uncancelable
 	w.service, w.clock = &service, service.Clock
+	w.breakers, w.metrics = newBreakers(o, w), o.Metrics
 	return w, nil
 }
 

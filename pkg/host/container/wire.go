@@ -58,8 +58,12 @@ func wire(ctx context.Context, f flags, e assemble.Environment, queues func(*sqs
 		}
 		pools = append(pools, worker.Pool{Name: p.Name, Lease: p.Lease, Slots: slots})
 	}
+	var breakers worker.Breakers
+	if !e.NoBreaker {
+		breakers = belfry.Store
+	}
 	w, err := worker.New(worker.Options{Queue: belfry.Queues, Execution: belfry.Execute(nil), Pools: pools, Drain: f.drain,
-		DeadLetters: f.deadLetters, Log: log})
+		DeadLetters: f.deadLetters, Breakers: breakers, BreakerRules: e.Breaker, Log: log})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -97,12 +97,13 @@ func New(o Options) *Account {
 
 // Register adds the targets in AWS to a worker.
 func (a *Account) Register(w *worker.Worker) {
-	worker.Handle(w, job.Target{Lambda: &job.LambdaTarget{}}.HandlerName(), a.invoke)
-	worker.Handle(w, job.Target{SQS: &job.SQSTarget{}}.HandlerName(), a.send)
-	worker.Handle(w, job.Target{SNS: &job.SNSTarget{}}.HandlerName(), a.publish)
-	worker.Handle(w, job.Target{EventBridge: &job.EventBridgeTarget{}}.HandlerName(), a.put)
-	worker.Handle(w, job.Target{StepFunctions: &job.StepFunctionsTarget{}}.HandlerName(), a.start)
-	worker.Handle(w, job.Target{ECS: &job.ECSTarget{}}.HandlerName(), a.run)
+	called := worker.ResourceOf(resource)
+	worker.Handle(w, job.Target{Lambda: &job.LambdaTarget{}}.HandlerName(), a.invoke, called)
+	worker.Handle(w, job.Target{SQS: &job.SQSTarget{}}.HandlerName(), a.send, called)
+	worker.Handle(w, job.Target{SNS: &job.SNSTarget{}}.HandlerName(), a.publish, called)
+	worker.Handle(w, job.Target{EventBridge: &job.EventBridgeTarget{}}.HandlerName(), a.put, called)
+	worker.Handle(w, job.Target{StepFunctions: &job.StepFunctionsTarget{}}.HandlerName(), a.start, called)
+	worker.Handle(w, job.Target{ECS: &job.ECSTarget{}}.HandlerName(), a.run, called)
 }
 
 // call is one call of a target: its service in the words of codes, such as SQS,
@@ -117,7 +118,7 @@ type call struct {
 // own, and with what it started in the attempt's log.
 func (a *Account) perform(ctx context.Context, attempt *worker.Attempt, c call) error {
 	if !a.there {
-		return worker.WithCode(CodeNotConfigured, worker.Permanent(fmt.Errorf("this worker has no AWS account to call %s in: %s", named(c.service), a.without)))
+		return worker.Elsewhere(worker.WithCode(CodeNotConfigured, worker.Permanent(fmt.Errorf("this worker has no AWS account to call %s in: %s", named(c.service), a.without))))
 	}
 	span := observe.CallAWS(ctx, c.service, c.operation, a.clock.Now())
 	defer func() { span.End(a.clock.Now()) }()

@@ -24,8 +24,8 @@ func (j judged) Unwrap() error { return j.error }
 
 // passing are refusals, by the end of their code, that may pass although their
 // status says that the caller is at fault.
-var passing = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "RequestTimeout", "RequestTimeoutException", "ResourceConflictException", "ResourceNotReadyException",
-	"SnapStartNotReadyException", "ENILimitReachedException", "EC2UnexpectedException", "EFSMountConnectivityException", "EFSMountTimeoutException", "ClockSkew", "RequestTimeTooSkewed"}
+var passing = []string{"RequestTimeout", "RequestTimeoutException", "ResourceConflictException", "ResourceNotReadyException",
+	"SnapStartNotReadyException", "ENILimitReachedException", "EC2UnexpectedException", "EFSMountConnectivityException", "EFSMountTimeoutException"}
 
 // failure says what becomes of an attempt whose call ended in err.
 func (a *Account) failure(ctx context.Context, service string, err error) error {
@@ -41,6 +41,8 @@ func (a *Account) failure(ctx context.Context, service string, err error) error 
 	text := fmt.Errorf("%s answered %s: %s", named(service), bare(refusal.ErrorCode()), answer.Printable([]byte(refusal.ErrorMessage())))
 	status, after := a.answer(err)
 	switch throttled := isThrottle(refusal.ErrorCode()); {
+	case ends(refusal.ErrorCode(), ownFault):
+		return worker.Elsewhere(worker.WithCode(code, worker.Retry(text)))
 	case throttled || status == http.StatusTooManyRequests:
 		return worker.WithCode(code, worker.RetryAfter(text, after))
 	case status >= http.StatusInternalServerError || refusal.ErrorFault() == smithy.FaultServer || ends(refusal.ErrorCode(), passing):
@@ -50,6 +52,10 @@ func (a *Account) failure(ctx context.Context, service string, err error) error 
 	}
 	return worker.WithCode(code, worker.Permanent(text))
 }
+
+// ownFault are refusals, by the end of their code, that are about the worker's own
+// credentials or clock: they say nothing about what was called.
+var ownFault = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "ClockSkew", "RequestTimeTooSkewed"}
 
 // answer is the status of the answer behind err, and how long it asks to be
 // spared.
@@ -70,7 +76,7 @@ func unheard(ctx context.Context, service string, err error) error {
 	case ctx.Err() != nil:
 		return worker.WithCode(service+"_TIMEOUT", fmt.Errorf("no answer before the attempt ended: %w", ctx.Err()))
 	case errors.As(err, &invalid):
-		return worker.WithCode(service+"_UNUSABLE", worker.Permanent(fmt.Errorf("call %s: %w", named(service), err)))
+		return worker.Elsewhere(worker.WithCode(service+"_UNUSABLE", worker.Permanent(fmt.Errorf("call %s: %w", named(service), err))))
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return worker.WithCode(service+"_TIMEOUT", worker.TimedOut(fmt.Errorf("call %s: %w", named(service), inmost(err))))
 	}
