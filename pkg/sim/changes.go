@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -24,13 +25,20 @@ import (
 func (w *World) CheckChanges(ctx context.Context) error {
 	var errs []error
 	first := job.RestoreBase(w.Options.RestoreEpoch)
-	err := w.changes(ctx, func(before, after *job.Execution) { errs = append(errs, checkChange(before, after, first)) })
+	err := w.changes(ctx, func(r *streamtypes.StreamRecord, before, after *job.Execution) {
+		if after == nil {
+			errs = append(errs, checkSaved(r))
+			return
+		}
+		errs = append(errs, checkChange(before, after, first))
+	})
 	return errors.Join(append(errs, err)...)
 }
 
 // changes shows every change that the executions table has ever seen, in the order of
-// each execution: as it was, nil when it came up, and as it then was.
-func (w *World) changes(ctx context.Context, see func(before, after *job.Execution)) error {
+// each execution: as it was, nil when it came up, and as it then was; both are nil for
+// what lies beside executions.
+func (w *World) changes(ctx context.Context, see func(r *streamtypes.StreamRecord, before, after *job.Execution)) error {
 	client := dynamodbstreams.NewFromConfig(w.Backend.Config())
 	streams, err := client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: aws.String(w.Control.Store.Tables().Executions)})
 	if err != nil {
@@ -55,7 +63,7 @@ func (w *World) changes(ctx context.Context, see func(before, after *job.Executi
 	return nil
 }
 
-func changesOf(ctx context.Context, client *dynamodbstreams.Client, iterator *string, see func(before, after *job.Execution)) error {
+func changesOf(ctx context.Context, client *dynamodbstreams.Client, iterator *string, see func(r *streamtypes.StreamRecord, before, after *job.Execution)) error {
 	for iterator != nil {
 		out, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
 		if err != nil || len(out.Records) == 0 {
@@ -70,8 +78,8 @@ func changesOf(ctx context.Context, client *dynamodbstreams.Client, iterator *st
 			if err != nil {
 				return err
 			}
-			if after != nil && after.Range == nil {
-				see(before, after)
+			if after == nil || after.Range == nil {
+				see(r.Dynamodb, before, after)
 			}
 		}
 		iterator = out.NextShardIterator
@@ -85,6 +93,23 @@ func decode(image map[string]streamtypes.AttributeValue) (*job.Execution, error)
 		return nil, err
 	}
 	return store.DecodeImage(converted)
+}
+
+// checkSaved judges one change of a checkpoint: neither who may save nor who did is ever
+// an older attempt than before.
+func checkSaved(r *streamtypes.StreamRecord) error {
+	for _, name := range []string{"token", "saved_by"} {
+		before, was := r.OldImage[name].(*streamtypes.AttributeValueMemberN)
+		after, is := r.NewImage[name].(*streamtypes.AttributeValueMemberN)
+		if !was || !is {
+			continue
+		}
+		old, _ := strconv.ParseInt(before.Value, 10, 64)
+		if now, _ := strconv.ParseInt(after.Value, 10, 64); now < old {
+			return fmt.Errorf("invariant 3: %s of a checkpoint went back from %d to %d: %v", name, old, now, r.Keys)
+		}
+	}
+	return nil
 }
 
 // checkChange judges one change. What carries a token below first was loaded

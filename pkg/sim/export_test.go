@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
 	"github.com/belfry-scheduler/belfry/pkg/job"
 	"github.com/belfry-scheduler/belfry/pkg/worker"
@@ -70,5 +72,9 @@ func (w *World) CheckJob(ctx context.Context, ref job.Ref, from, upto time.Time)
 
 // Changes shows every change that the executions table has ever seen.
 func (w *World) Changes(ctx context.Context, see func(before, after *job.Execution)) error {
-	return w.changes(ctx, see)
+	return w.changes(ctx, func(_ *streamtypes.StreamRecord, before, after *job.Execution) {
+		if after != nil {
+			see(before, after)
+		}
+	})
 }

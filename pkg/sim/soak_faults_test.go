@@ -78,15 +78,36 @@ func (s *soak) freeze(ctx context.Context) {
 			return
 		}
 		process := processes[int(s.roll("who", n)*float64(len(processes)))]
-		s.note(func() {
-			if time.Now().Before(s.thaws[process]) {
-				return
-			}
-			s.thaws[process] = time.Now().Add(time.Duration(3+87*s.roll("how long", n)) * time.Second)
-			s.trouble[process] = append(s.trouble[process], time.Now(), s.thaws[process])
-			s.tally["freeze"]++
-		})
+		s.note(func() { s.freezeFor(process, time.Duration(3+87*s.roll("how long", n))*time.Second) })
 	}
+}
+
+// freezeFor has a process stand still from now on; the lock is held.
+func (s *soak) freezeFor(process string, d time.Duration) {
+	if now := time.Now(); !now.Before(s.thaws[process]) && now.Before(s.until) {
+		s.thaws[process] = now.Add(d)
+		s.trouble[process] = append(s.trouble[process], now, s.thaws[process])
+		s.tally["freeze"]++
+	}
+}
+
+// freezeBeforeCall has a process stand still when it is just about to make its next call,
+// mostly longer than its lease.
+func (s *soak) freezeBeforeCall(run *soakRun, of float64) {
+	if s.chance(run, "freeze "+time.Now().String(), of) {
+		s.note(func() { s.armed[run.process] = true })
+	}
+}
+
+// sprung has the process stand still that was to before this call.
+func (s *soak) sprung(process string) {
+	s.note(func() {
+		if s.armed[process] {
+			delete(s.armed, process)
+			s.freezeFor(process, time.Duration(20+160*s.roll("sprung", process, time.Now().UnixNano()))*time.Second)
+			s.tally["freeze before a call"]++
+		}
+	})
 }
 
 // stand waits until the process goes on, when it stands still.
@@ -132,6 +153,7 @@ func (f standing) Do(request *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(request.Header.Get("X-Amz-Target"), "ReceiveMessage") {
 		return f.next.Do(request)
 	}
+	f.soak.sprung(process)
 	f.soak.stand(process)
 	response, err := f.next.Do(request.WithContext(context.WithoutCancel(request.Context())))
 	f.soak.stand(process)

@@ -191,6 +191,7 @@ func (s *soak) split(ctx context.Context, a *execute.Attempt, run *soakRun) *lif
 	if kindOf(run.ref.Job) == "brittle" && s.chance(run, "brittle", 0.6) {
 		s.doom(run.process, 1+int(12*s.roll("doom", run.name(), run.attempt)))
 	}
+	s.freezeBeforeCall(run, 0.1)
 	if err := a.Family.FanOut(ctx, r); err != nil {
 		if errors.Is(err, execute.ErrLeaseLost) && ctx.Err() == nil && !s.owns(run) {
 			return nil // whatever it answers, it is not heard

@@ -80,6 +80,7 @@ func (s *soak) touch(ctx context.Context, run *soakRun) {
 
 func (s *soak) end(ctx context.Context, run *soakRun, f *lifecycle.Failure) {
 	s.touch(ctx, run)
+	s.freezeBeforeCall(run, 0.01)
 	s.note(func() { run.said, run.answered, run.answer = true, time.Now(), f })
 }
 
@@ -186,6 +187,7 @@ func (s *soak) save(ctx context.Context, a *execute.Attempt, run *soakRun, at in
 		s.count("large save")
 	}
 	s.note(func() { m := s.mark(run); m.early = max(m.early, at) })
+	s.freezeBeforeCall(run, 0.04)
 	err := a.Progress.Save(ctx, content)
 	s.count("save")
 	s.note(func() {

@@ -51,6 +51,7 @@ type soak struct {
 	judged  map[string]bool        // executions that a person decided about
 	thaws   map[string]time.Time   // when a process goes on
 	trouble map[string][]time.Time // when a process crashed, stood still or had a fault
+	armed   map[string]bool        // processes that stand still before their next call
 	lives   map[string]int         // of each process
 	wrong   []string               // what broke a rule while it went on
 	tally   map[string]int         // how often what was done
@@ -58,7 +59,7 @@ type soak struct {
 }
 
 // soakTotals are what must have happened at least once over all seeds of a run.
-var soakTotals = []string{"crash", "freeze", "throttle", "lose response", "copy", "late", "save", "load", "large save", "stale save refused", "lease lost heard", "lost worker", "cancel", "replay",
+var soakTotals = []string{"crash", "freeze", "freeze before a call", "throttle", "lose response", "copy", "late", "save", "load", "large save", "stale save refused", "lease lost heard", "lost worker", "cancel", "replay",
 	"manual run", "retry now", "review", "confirmed", "retried", "stuck", "panic", "reduce", "child failed", "kill"}
 
 // TestTwoHoursOfEverything has 200 jobs of all kinds run for two hours, while processes
@@ -96,7 +97,7 @@ func TestTwoHoursOfEverything(t *testing.T) {
 func newSoak(t *testing.T, seed uint64) *soak {
 	s := &soak{T: t, seed: seed, begun: time.Now(), until: time.Now().Add(2 * time.Hour), defs: map[string]job.Definition{}, runs: map[string][]*soakRun{}, marks: map[string]*mark{},
 		effects: map[string]bool{}, asked: map[string]bool{}, doubted: map[string]*soakRun{}, judged: map[string]bool{}, thaws: map[string]time.Time{}, trouble: map[string][]time.Time{},
-		lives: map[string]int{}, tally: map[string]int{}, doomed: map[string]int{}}
+		lives: map[string]int{}, tally: map[string]int{}, doomed: map[string]int{}, armed: map[string]bool{}}
 	s.w = world(t, sim.Options{Shards: 2, Pools: soakPools, Decide: s.decide, Work: s.work, Client: s.around, Disturb: s.disturb, Second: int(seed % 60),
 		Mutate: func(b *assemble.Belfry, e *execute.Service) {
 			process := b.Settings.Owner
