@@ -43,7 +43,10 @@ func (g *Progress) owned(ctx context.Context) (context.Context, context.CancelFu
 	switch {
 	case k.p.Checkpoints == nil:
 		return nil, nil, &job.Error{Code: job.CodeNotSupported, Field: "checkpoint", Message: "this worker keeps no checkpoints", Fix: "set Checkpoints of the execution plane"}
-	case g.closed.Load() || left <= 0 || errors.Is(context.Cause(ctx), ErrLeaseLost):
+	case g.closed.Load() || errors.Is(context.Cause(ctx), ErrLeaseLost):
+		return nil, nil, ErrLeaseLost
+	case left <= 0:
+		k.end(ErrLeaseLost) // a heartbeat that is on its way still must not have the attempt go on
 		return nil, nil, ErrLeaseLost
 	}
 	bounded, stop := context.WithTimeoutCause(ctx, left, ErrLeaseLost)

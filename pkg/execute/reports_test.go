@@ -197,3 +197,25 @@ func TestACancelWinsOverTheFailureOfTheLastAttempt(t *testing.T) {
 		})
 	}
 }
+
+// A worker thaws after its lease, and nobody has taken over: its save is refused, and
+// its attempt ends even though a heartbeat that was on its way comes through after that.
+func TestASaveThatIsRefusedForItsLeaseEndsTheAttempt(t *testing.T) {
+	inBubble(t, long, func(b *bench) {
+		b.keeps()
+		b.beat = func(ctx context.Context, held *job.Execution, until time.Time) (*job.Execution, error) {
+			time.Sleep(lease + margin)
+			return b.store.Beat(context.WithoutCancel(ctx), held, until.Add(time.Hour))
+		}
+		b.runs(func(ctx context.Context, a *execute.Attempt) *lifecycle.Failure {
+			time.Sleep(lease)
+			if err := a.Progress.Save(ctx, []byte("mine")); !errors.Is(err, execute.ErrLeaseLost) || !errors.Is(context.Cause(ctx), execute.ErrLeaseLost) {
+				t.Errorf("it answers %v, and its context says %v", err, context.Cause(ctx))
+			}
+			return nil
+		})
+		if got := b.Process(b.Context(), b.delivery(b.message())); got.Delete || !errors.Is(got.Err, execute.ErrLeaseLost) {
+			t.Errorf("disposal %+v", got)
+		}
+	})
+}
