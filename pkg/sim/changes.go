@@ -106,10 +106,21 @@ func checkSaved(r *streamtypes.StreamRecord) error {
 		}
 		old, _ := strconv.ParseInt(before.Value, 10, 64)
 		if now, _ := strconv.ParseInt(after.Value, 10, 64); now < old {
-			return fmt.Errorf("invariant 3: %s of a checkpoint went back from %d to %d: %v", name, old, now, r.Keys)
+			return fmt.Errorf("invariant 3: %s of a checkpoint went back from %d to %d: %s", name, old, now, textOf(r.Keys))
 		}
 	}
 	return nil
+}
+
+// textOf is a key in words.
+func textOf(keys map[string]streamtypes.AttributeValue) string {
+	words := ""
+	for _, name := range []string{"pk", "sk"} {
+		if v, ok := keys[name].(*streamtypes.AttributeValueMemberS); ok {
+			words += v.Value + " "
+		}
+	}
+	return words
 }
 
 // checkChange judges one change. What carries a token below first was loaded

@@ -113,7 +113,7 @@ func (s *soak) saver(ctx context.Context, a *execute.Attempt, run *soakRun) *lif
 		}
 		if err := s.save(ctx, a, run, at+1); errors.Is(err, execute.ErrLeaseLost) {
 			s.count("stale save refused")
-			if !errors.Is(context.Cause(ctx), execute.ErrLeaseLost) && ctx.Err() == nil && !s.owned(ctx) {
+			if ctx.Err() == nil {
 				s.blame("%s: a save was refused for its lease, and the context of attempt %d goes on", run.name(), run.attempt)
 			}
 			return badLuck
@@ -125,17 +125,6 @@ func (s *soak) saver(ctx context.Context, a *execute.Attempt, run *soakRun) *lif
 		}
 	}
 	return nil
-}
-
-// owned waits for the moment in which a context ends whose lease has: its worker has to
-// hear of it too.
-func (s *soak) owned(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	case <-time.After(time.Second):
-		return false
-	}
 }
 
 // late tries to save although the context has ended: where the lease was lost that must
