@@ -28,8 +28,8 @@ type soakKind struct {
 var patientRetry = job.Retry{MaxAttempts: 6, Base: job.Duration(2 * time.Second), MaxLost: 20}
 
 var soakKinds = map[string]soakKind{
-	"quick":   {66, 21 * time.Minute, "fast-io", time.Minute, patientRetry, (*soak).quick},
-	"flaky":   {26, 22 * time.Minute, "fast-io", time.Minute, job.Retry{MaxAttempts: 4, Base: job.Duration(5 * time.Second), MaxLost: 20}, (*soak).flaky},
+	"quick":   {66, 26 * time.Minute, "fast-io", time.Minute, patientRetry, (*soak).quick},
+	"flaky":   {26, 26 * time.Minute, "fast-io", time.Minute, job.Retry{MaxAttempts: 4, Base: job.Duration(5 * time.Second), MaxLost: 20}, (*soak).flaky},
 	"patient": {6, 40 * time.Minute, "fast-io", time.Minute, job.Retry{MaxAttempts: 6, Base: job.Duration(32 * time.Minute), Max: job.Duration(time.Hour), MaxLost: 20}, (*soak).flaky},
 	"stuck":   {4, 25 * time.Minute, "fast-io", 20 * time.Second, patientRetry, (*soak).stuck},
 	"panic":   {6, 30 * time.Minute, "fast-io", time.Minute, patientRetry, (*soak).panics},
