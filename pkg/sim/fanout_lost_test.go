@@ -62,3 +62,38 @@ func TestChildrenThatWereMadeAndNeverSentEndWithTheirParent(t *testing.T) {
 		})
 	}
 }
+
+// A child has run for so long that its message was given up for a wake-up. Its worker dies
+// right after the settle: the wake-up alone knows that the page has still to be left.
+func TestWhatFollowsAChildThatWasHandedOffRunsThoughItsWorkerDiesAfterTheSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crashed := false
+		w := world(t, sim.Options{Decide: func(_ string, c fault.Call) fault.Action {
+			if body := string(c.Body); !crashed && c.Operation == "UpdateItem" && strings.Contains(body, ":finished") && strings.Contains(body, "#c#") {
+				crashed = true
+				return fault.CrashAfter
+			}
+			return fault.Pass
+		}, Work: func(ctx context.Context, a *execute.Attempt) *lifecycle.Failure {
+			if a.Execution.Kind == job.KindChild {
+				time.Sleep(20 * time.Minute)
+				return nil
+			}
+			f := families{t: t, children: 1}
+			return f.work(ctx, a)
+		}})
+		w.Start(t.Context())
+		at := newYear.Add(2 * time.Minute)
+		ref := put(t, w, job.Definition{Job: "split", Schedule: job.Schedule{At: at}, Timeout: job.Duration(time.Hour)})
+		time.Sleep(2 * time.Hour)
+		w.Stop()
+		key := job.ScheduledKey(at)
+		if after, err := w.Control.Store.Execution(t.Context(), ref, job.ReduceKey(key)); err != nil || after == nil || after.Status != job.Succeeded || !crashed {
+			t.Errorf("what follows is %+v, %v; a worker died: %v", after, err, crashed)
+		}
+		if child := stored(t, w, ref, job.ChildKey(key, 0)); child.Status != job.Succeeded {
+			t.Errorf("the child is %+v", child)
+		}
+		judgeRest(t, w)
+	})
+}
