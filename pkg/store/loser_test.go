@@ -86,6 +86,12 @@ var losers = map[string]struct {
 		_, err := s.Claim(ctx, claimOf(e))
 		return err
 	}},
+	"a takeover after a cancel request": {func(s *shelf) { s.create(); s.claimed() }, func(s *shelf) {
+		s.must(s.RequestCancel(s.Context(), s.at(scheduled), job.Cancel{At: noon, By: "ada"}))
+	}, func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
+		_, err := s.Claim(ctx, claimOf(e))
+		return err
+	}},
 	"a close of what was taken meanwhile": {func(s *shelf) { s.create(); s.put() }, func(s *shelf) { s.other() }, func(ctx context.Context, s *shelf, _ *job.Head, e *job.Execution) error {
 		return s.Close(ctx, e, lifecycle.CanceledBy(noon, "ada"))
 	}},
