@@ -109,6 +109,9 @@ func (o *operator) step() {
 		o.began(head)
 		if how == job.ResumeCatchUp && before != nil && before.State == job.Paused {
 			o.lives[len(o.lives)-1].from = before.StoppedAt
+			if before.SwitchedAt.After(before.StoppedAt) { // a revision has no times before it took over
+				o.lives[len(o.lives)-1].from = before.SwitchedAt
+			}
 		}
 		if !head.SwitchAt.IsZero() { // what waits outlives a pause
 			o.waits(head.SwitchAt, head.Revision+1)
