@@ -77,53 +77,56 @@ func TestPoolsComeFromTheFileThatTheSettingsName(t *testing.T) {
 	}
 }
 
+// refusedSettings are files and contexts that say what cannot be.
+var refusedSettings = map[string]struct {
+	file, context string // the context as key=value
+	field, bound  string // of the refusal; a bound alone is a part of the error's text
+}{
+	"a profile that is none":                {"profile: huge", "", "profile", "small or large"},
+	"a key that is none":                    {"profle: small", "", "", `unknown field "profle"`},
+	"a word in place of a number":           {"shards: many", "", "", "cannot unmarshal"},
+	"not YAML":                              {"a: [", "", "", "not YAML"},
+	"a prefix that begins no stack's name":  {"prefix: 1st", "", "prefix", "a-z"},
+	"a prefix that is another's and a pool": {"prefix: belfry-fast", "", "prefix", "[a-z0-9]{0,31}"},
+	"a prefix too long for names":           {"prefix: " + strings.Repeat("a", 33), "", "prefix", "{0,31}"},
+	"more shards than a layout has":         {"shards: 5000", "", "shards", "1 to 4096"},
+	"a processor that is none":              {"architecture: arm", "", "architecture", "arm64 or x86_64"},
+	"breakers that are neither on nor off":  {"breaker: maybe", "", "breaker", "on, off"},
+	"breakers of no probes":                 {"", "belfry:breaker=probes=0", "breaker", "on, off"},
+	"a type that is no name":                {"types: [A]", "", "types", job.NamePattern},
+	"a type that is said twice":             {"", "belfry:types=a, a", "types", "once"},
+	"executions that are kept for no day":   {"retention_days: 0", "", "retention_days", "1 to 3653"},
+	"days that logs cannot be kept":         {"log_days: 31", "", "log_days", "30, 60"},
+	"a number in the context that is none":  {"", "belfry:shards=many", "shards", "1 to 4096"},
+	"a switch in the context that is none":  {"", "belfry:tick_enabled=maybe", "tick_enabled", "true or false"},
+	"a list of things in the context":       {"", "belfry:functions.pollers=fast-io", "functions.pollers", "a list"},
+	"tokens without an issuer":              {"api: {authorizer: jwt}", "", "api.authorizer", "jwt_issuer"},
+	"a domain without a certificate":        {"api: {domain: jobs.example.com}", "", "api.domain", "both or neither"},
+	"a zone without a domain":               {"api: {hosted_zone_id: Z1, hosted_zone_name: example.com}", "", "api.hosted_zone_id", "domain"},
+	"a network without subnets":             {"workers: {vpc_id: vpc-0123456789abcdef0}", "", "workers.vpc_id", "subnet_ids"},
+	"workers without a way out":             {"workers: {public_ip: false}", "", "workers.public_ip", "nat_gateways"},
+	"an address that is none":               {"webhooks: {allow: [localhost]}", "", "webhooks.allow", "CIDR"},
+	"pollers for a pool that is not there":  {"functions: {pollers: [{pool: slow, least: 2}]}", "", "functions.pollers", "kind lambda"},
+	"pollers for a pool of containers":      {"functions: {pollers: [{pool: long-running, least: 2}]}", "", "functions.pollers", "kind lambda"},
+	"fewer pollers than Lambda has":         {"functions: {pollers: [{pool: fast-io, least: 1}]}", "", "functions.pollers", "2 to 20"},
+	"pollers above the pool's ceiling":      {"functions: {pollers: [{pool: fast-io, least: 21}]}", "", "functions.pollers", "2 to 20, a tenth of the pool's max_concurrency"},
+	"pollers for a pool with a low ceiling": {"functions: {pollers: [{pool: external-api, least: 2}]}", "", "functions.pollers", "max_concurrency"},
+	"an address that nothing is sent to":    {"", "belfry:alarms.emails=notanemail", "alarms.emails", "ops@example.com"},
+	"an address with a name before it":      {"alarms: {emails: [\"Ops <ops@example.com>\"]}", "", "alarms.emails", "ops@example.com"},
+	"addresses that nobody would tell":      {"alarms: {emails: [ops@example.com], topic_arn: \"arn:aws:sns:eu-west-1:111122223333:ops\"}", "", "alarms.emails", "none with alarms.topic_arn"},
+	"less scanning than a mapping can have": {"functions: {scan_concurrency: 1}", "", "functions.scan_concurrency", "2 to 1000"},
+	"a key that is no ARN":                  {"tables: {key_arn: alias/mine}", "", "tables.key_arn", "kms"},
+	"a bucket whose name would be too long": {"prefix: " + strings.Repeat("a", 28), "", "prefix", "27 characters"},
+	"locks that outlast what they lock":     {"archive: {keep_days: 90, cold_days: 0, lock_days: 91}", "", "archive.lock_days", "at most keep_days"},
+	"objects that move when they go":        {"archive: {keep_days: 90}", "", "archive.cold_days", "less than keep_days"},
+	"a lock of no kind":                     {"archive: {lock_mode: strict}", "", "archive.lock_mode", "governance or compliance"},
+	"a window longer than a mapping's":      {"archive: {window_seconds: 301}", "", "archive.window_seconds", "0 to 300"},
+	"a pools file that is not there":        {"pools_file: nowhere.yaml", "", "", "read the pools"},
+	"a pools file with something else":      {"pools_file: belfry.yaml", "", "", "not a file of pools"},
+}
+
 func TestSettingsThatCannotBeDeployedAreRefused(t *testing.T) {
-	for sentence, row := range map[string]struct {
-		file, context string // the context as key=value
-		field, bound  string // of the refusal; a bound alone is a part of the error's text
-	}{
-		"a profile that is none":                {"profile: huge", "", "profile", "small or large"},
-		"a key that is none":                    {"profle: small", "", "", `unknown field "profle"`},
-		"a word in place of a number":           {"shards: many", "", "", "cannot unmarshal"},
-		"not YAML":                              {"a: [", "", "", "not YAML"},
-		"a prefix that begins no stack's name":  {"prefix: 1st", "", "prefix", "a-z"},
-		"a prefix that is another's and a pool": {"prefix: belfry-fast", "", "prefix", "[a-z0-9]{0,31}"},
-		"a prefix too long for names":           {"prefix: " + strings.Repeat("a", 33), "", "prefix", "{0,31}"},
-		"more shards than a layout has":         {"shards: 5000", "", "shards", "1 to 4096"},
-		"a processor that is none":              {"architecture: arm", "", "architecture", "arm64 or x86_64"},
-		"breakers that are neither on nor off":  {"breaker: maybe", "", "breaker", "on, off"},
-		"breakers of no probes":                 {"", "belfry:breaker=probes=0", "breaker", "on, off"},
-		"a type that is no name":                {"types: [A]", "", "types", job.NamePattern},
-		"a type that is said twice":             {"", "belfry:types=a, a", "types", "once"},
-		"executions that are kept for no day":   {"retention_days: 0", "", "retention_days", "1 to 3653"},
-		"days that logs cannot be kept":         {"log_days: 31", "", "log_days", "30, 60"},
-		"a number in the context that is none":  {"", "belfry:shards=many", "shards", "1 to 4096"},
-		"a switch in the context that is none":  {"", "belfry:tick_enabled=maybe", "tick_enabled", "true or false"},
-		"a list of things in the context":       {"", "belfry:functions.pollers=fast-io", "functions.pollers", "a list"},
-		"tokens without an issuer":              {"api: {authorizer: jwt}", "", "api.authorizer", "jwt_issuer"},
-		"a domain without a certificate":        {"api: {domain: jobs.example.com}", "", "api.domain", "both or neither"},
-		"a zone without a domain":               {"api: {hosted_zone_id: Z1, hosted_zone_name: example.com}", "", "api.hosted_zone_id", "domain"},
-		"a network without subnets":             {"workers: {vpc_id: vpc-0123456789abcdef0}", "", "workers.vpc_id", "subnet_ids"},
-		"workers without a way out":             {"workers: {public_ip: false}", "", "workers.public_ip", "nat_gateways"},
-		"an address that is none":               {"webhooks: {allow: [localhost]}", "", "webhooks.allow", "CIDR"},
-		"pollers for a pool that is not there":  {"functions: {pollers: [{pool: slow, least: 2}]}", "", "functions.pollers", "kind lambda"},
-		"pollers for a pool of containers":      {"functions: {pollers: [{pool: long-running, least: 2}]}", "", "functions.pollers", "kind lambda"},
-		"fewer pollers than Lambda has":         {"functions: {pollers: [{pool: fast-io, least: 1}]}", "", "functions.pollers", "2 to 20"},
-		"pollers above the pool's ceiling":      {"functions: {pollers: [{pool: fast-io, least: 21}]}", "", "functions.pollers", "2 to 20, a tenth of the pool's max_concurrency"},
-		"pollers for a pool with a low ceiling": {"functions: {pollers: [{pool: external-api, least: 2}]}", "", "functions.pollers", "max_concurrency"},
-		"an address that nothing is sent to":    {"", "belfry:alarms.emails=notanemail", "alarms.emails", "ops@example.com"},
-		"an address with a name before it":      {"alarms: {emails: [\"Ops <ops@example.com>\"]}", "", "alarms.emails", "ops@example.com"},
-		"addresses that nobody would tell":      {"alarms: {emails: [ops@example.com], topic_arn: \"arn:aws:sns:eu-west-1:111122223333:ops\"}", "", "alarms.emails", "none with alarms.topic_arn"},
-		"less scanning than a mapping can have": {"functions: {scan_concurrency: 1}", "", "functions.scan_concurrency", "2 to 1000"},
-		"a key that is no ARN":                  {"tables: {key_arn: alias/mine}", "", "tables.key_arn", "kms"},
-		"a bucket whose name would be too long": {"prefix: " + strings.Repeat("a", 28), "", "prefix", "27 characters"},
-		"locks that outlast what they lock":     {"archive: {keep_days: 90, cold_days: 0, lock_days: 91}", "", "archive.lock_days", "at most keep_days"},
-		"objects that move when they go":        {"archive: {keep_days: 90}", "", "archive.cold_days", "less than keep_days"},
-		"a lock of no kind":                     {"archive: {lock_mode: strict}", "", "archive.lock_mode", "governance or compliance"},
-		"a window longer than a mapping's":      {"archive: {window_seconds: 301}", "", "archive.window_seconds", "0 to 300"},
-		"a pools file that is not there":        {"pools_file: nowhere.yaml", "", "", "read the pools"},
-		"a pools file with something else":      {"pools_file: belfry.yaml", "", "", "not a file of pools"},
-	} {
+	for sentence, row := range refusedSettings {
 		t.Run(sentence, func(t *testing.T) {
 			key, value, is := strings.Cut(row.context, "=")
 			_, _, err := read(row.file, func(asked string) (string, bool) { return value, is && asked == key })
