@@ -81,8 +81,26 @@ func (k *keeper) start(ctx context.Context, cancel context.CancelCauseFunc) {
 	k.quit = quit
 	go func() {
 		defer close(k.done)
+		var watch sync.WaitGroup
+		watch.Go(func() { k.watch(beatCtx) })
 		k.keep(beatCtx)
+		watch.Wait()
 	}()
+}
+
+// watch tells the work that the lease is over even while a heartbeat, or the queue, does
+// not answer: as after a freeze, which may have come in the middle of a call.
+func (k *keeper) watch(ctx context.Context) {
+	for {
+		over := k.current().Lease.Until.Add(-k.margin())
+		if k.p.Clock.Wait(ctx, over) != nil {
+			return
+		}
+		if !k.p.Clock.Now().Before(k.current().Lease.Until.Add(-k.margin())) {
+			k.end(ErrLeaseLost)
+			return
+		}
+	}
 }
 
 // stop ends the heartbeats and waits until none is under way.

@@ -85,7 +85,7 @@ func (s *soak) freeze(ctx context.Context) {
 // freezeFor has a process stand still from now on; the lock is held.
 func (s *soak) freezeFor(process string, d time.Duration) {
 	if now := time.Now(); !now.Before(s.thaws[process]) && now.Before(s.until) {
-		s.thaws[process] = now.Add(d)
+		s.thawed[process], s.thaws[process] = s.thaws[process], now.Add(d)
 		s.trouble[process] = append(s.trouble[process], now, s.thaws[process])
 		s.tally["freeze"]++
 	}
@@ -119,8 +119,12 @@ func (s *soak) stand(process string) {
 }
 
 // justThawed reports whether the process went on at this very moment: then its parts
-// have not heard of what they missed. The lock is held.
-func (s *soak) justThawed(process string) bool { return time.Now().Equal(s.thaws[process]) }
+// have not heard of what they missed. It may have been stopped again in the same moment.
+// The lock is held.
+func (s *soak) justThawed(process string) bool {
+	now := time.Now()
+	return now.Equal(s.thaws[process]) || now.Equal(s.thawed[process])
+}
 
 // freezingClock is the clock of a process that may stand still: nothing that waits goes
 // on before the process does.

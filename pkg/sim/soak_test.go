@@ -50,6 +50,7 @@ type soak struct {
 	doubted map[string]*soakRun    // executions that may wait for a person
 	judged  map[string]bool        // executions that a person decided about
 	thaws   map[string]time.Time   // when a process goes on
+	thawed  map[string]time.Time   // when it did the time before
 	trouble map[string][]time.Time // when a process crashed, stood still or had a fault
 	armed   map[string]bool        // processes that stand still before their next call
 	lives   map[string]int         // of each process
@@ -96,7 +97,7 @@ func TestTwoHoursOfEverything(t *testing.T) {
 
 func newSoak(t *testing.T, seed uint64) *soak {
 	s := &soak{T: t, seed: seed, begun: time.Now(), until: time.Now().Add(2 * time.Hour), defs: map[string]job.Definition{}, runs: map[string][]*soakRun{}, marks: map[string]*mark{},
-		effects: map[string]bool{}, asked: map[string]bool{}, doubted: map[string]*soakRun{}, judged: map[string]bool{}, thaws: map[string]time.Time{}, trouble: map[string][]time.Time{},
+		effects: map[string]bool{}, asked: map[string]bool{}, doubted: map[string]*soakRun{}, judged: map[string]bool{}, thaws: map[string]time.Time{}, thawed: map[string]time.Time{}, trouble: map[string][]time.Time{},
 		lives: map[string]int{}, tally: map[string]int{}, doomed: map[string]int{}, armed: map[string]bool{}}
 	s.w = world(t, sim.Options{Shards: 2, Pools: soakPools, Decide: s.decide, Work: s.work, Client: s.around, Disturb: s.disturb, Second: int(seed % 60),
 		Mutate: func(b *assemble.Belfry, e *execute.Service) {
