@@ -17,7 +17,7 @@ func (s *Service) cancelChildren(ctx context.Context, e *job.Execution, c job.Ca
 	if f == nil || f.OpenPages == 0 {
 		return nil, notWaiting(e, "canceled", fixes{e.Status: "it has ended, and so have all of its children"})
 	}
-	if err := s.Families.EndChildren(ctx, e.Ref, e.Key, c); err != nil {
+	if _, err := s.Families.EndChildren(ctx, e.Ref, e.Key, c); err != nil {
 		return nil, err
 	}
 	return e, nil

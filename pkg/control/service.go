@@ -55,8 +55,9 @@ type Families interface {
 	FanOut(ctx context.Context, ref job.Ref, parent job.Key) (*job.FanOut, error)
 	// Children reads the children of one page, in order.
 	Children(ctx context.Context, ref job.Ref, parent job.Key, page int) ([]job.Execution, error)
-	// EndChildren cancels all children that have not ended; again is no error.
-	EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error
+	// EndChildren cancels all children that have not ended; again is no error. It returns
+	// the fan-out, nil when there is none.
+	EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) (*job.FanOut, error)
 }
 
 // Lists is what the control plane reads for people.

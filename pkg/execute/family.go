@@ -20,8 +20,9 @@ type Families interface {
 	ClosePage(ctx context.Context, ref job.Ref, child job.Key) (*job.FanOut, error)
 	// CancelFanOut raises the cancel flag for all children; again is no error.
 	CancelFanOut(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error
-	// EndChildren does so, and tells those that run.
-	EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error
+	// EndChildren does so, and tells those that run; it returns the fan-out, nil when
+	// there is none.
+	EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) (*job.FanOut, error)
 	// Children reads the children of one page.
 	Children(ctx context.Context, ref job.Ref, parent job.Key, page int) ([]job.Execution, error)
 }
@@ -183,11 +184,8 @@ func memberOf(f *job.FanOut, key job.Key, why job.Reason, at time.Time) *job.Exe
 // endChildren cancels the children of an execution that did not succeed. Those that an
 // attempt had made and not yet sent have no message of their own to end them by.
 func (p *passage) endChildren(ctx context.Context, e *job.Execution) error {
-	if err := p.Families.EndChildren(ctx, e.Ref, e.Key, job.Cancel{At: p.Clock.Now(), By: actor, Reason: lifecycle.ParentEnded}); err != nil || p.Makers == nil {
-		return err
-	}
-	f, err := p.Makers.FanOut(ctx, e.Ref, e.Key)
-	if err != nil || f == nil || f.Canceled == nil {
+	f, err := p.Families.EndChildren(ctx, e.Ref, e.Key, job.Cancel{At: p.Clock.Now(), By: actor, Reason: lifecycle.ParentEnded})
+	if err != nil || f == nil || f.Canceled == nil || p.Makers == nil {
 		return err
 	}
 	for page := range f.Pages() {

@@ -51,12 +51,7 @@ func (k *keeper) current() *job.Execution {
 func (k *keeper) adopt(next *job.Execution) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.held = next
-	if k.fans && !next.FannedOut {
-		marked := *next
-		marked.FannedOut = true
-		k.held = &marked
-	}
+	k.hold(next)
 }
 
 // mark notes that the attempt has begun to make children, which was written beside
@@ -64,9 +59,18 @@ func (k *keeper) adopt(next *job.Execution) {
 func (k *keeper) mark() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	marked := *k.held
-	marked.FannedOut = true
-	k.held, k.fans = &marked, true
+	k.fans = true
+	k.hold(k.held)
+}
+
+// hold, under the lock, keeps a reading: one from before the mark does not take it away.
+func (k *keeper) hold(next *job.Execution) {
+	k.held = next
+	if k.fans && !next.FannedOut {
+		marked := *next
+		marked.FannedOut = true
+		k.held = &marked
+	}
 }
 
 func (k *keeper) isReleased() bool {

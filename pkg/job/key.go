@@ -157,17 +157,22 @@ func (k Key) Outside() bool {
 // scheduled time, "nightly~m-<ULID>~v3" for a manual run. It carries the whole
 // key, so no index is needed to find the execution.
 func ID(job string, k Key, revision int) string {
-	middle := k.ScheduledAt.UTC().Format(KeyTimeLayout)
+	return fmt.Sprintf("%s~%s~v%d", job, k.middle(), revision)
+}
+
+// middle is what an id says of the key.
+func (k Key) middle() string {
+	at := k.ScheduledAt.UTC().Format(KeyTimeLayout)
 	switch k.Kind {
 	case KindManual, KindReplay:
-		middle = string(k.Kind) + "-" + k.Serial
+		return string(k.Kind) + "-" + k.Serial
 	case KindRange:
-		middle = "x-" + middle
+		return "x-" + at
 	case KindChild, KindReduce:
-		return strings.TrimSuffix(ID(job, k.Parent(), revision), "v"+strconv.Itoa(revision)) + k.member() + "~v" + strconv.Itoa(revision)
+		return k.Parent().middle() + "~" + k.member()
 	case KindScheduled:
 	}
-	return fmt.Sprintf("%s~%s~v%d", job, middle, revision)
+	return at
 }
 
 // ParseID takes an execution id apart.
@@ -227,6 +232,5 @@ func parseMiddle(middle string) (Key, bool) {
 // IdempotencyKey is what a handler should use to recognise the same business
 // action again. It leaves the revision out: an edit does not make a new action.
 func IdempotencyKey(ref Ref, k Key) string {
-	id := ID(ref.Job, k, 0)
-	return ref.Tenant + "/" + strings.TrimSuffix(id, "~v0")
+	return ref.String() + "~" + k.middle()
 }

@@ -181,29 +181,29 @@ func (s *Store) CancelFanOut(ctx context.Context, ref job.Ref, parent job.Key, c
 }
 
 // EndChildren cancels all children: those that run are told, all others never begin an
-// attempt. It may be repeated.
-func (s *Store) EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) error {
+// attempt. It may be repeated. It returns the fan-out; nil when there is none.
+func (s *Store) EndChildren(ctx context.Context, ref job.Ref, parent job.Key, c job.Cancel) (*job.FanOut, error) {
 	if err := s.CancelFanOut(ctx, ref, parent, c); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := s.FanOut(ctx, ref, parent)
 	if err != nil || f == nil {
-		return err
+		return nil, err
 	}
 	for page := range f.Pages() {
 		children, err := s.Children(ctx, ref, parent, page)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i := range children {
 			if e := &children[i]; e.Status == job.Running && e.Cancel == nil {
 				if err := s.RequestCancel(ctx, e, c); err != nil && !errors.Is(err, job.ErrLost) {
-					return err
+					return nil, err
 				}
 			}
 		}
 	}
-	return nil
+	return f, nil
 }
 
 // Unfinished reports whether some of an execution's children have not left their

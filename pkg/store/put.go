@@ -86,10 +86,6 @@ func (s *Store) PutOutside(ctx context.Context, e *job.Execution) error {
 	if err != nil {
 		return err
 	}
-	if e.ReplayOf != "" { // what follows the children of a replay
-		u.set += ", replay_of = :replay_of"
-		u.values[":replay_of"] = text(e.ReplayOf)
-	}
 	_, err = s.update(ctx, u)
 	if errors.Is(err, job.ErrLost) {
 		return nil
@@ -107,23 +103,46 @@ func (s *Store) outside(ctx context.Context, e *job.Execution) (update, error) {
 	if err != nil {
 		return update{}, err
 	}
-	own, reference := "", item{}
-	if e.PayloadRef != "" {
-		own, reference[":payload_ref"] = ", payload_ref = :payload_ref", text(e.PayloadRef)
-	}
+	set, values := given(e)
 	u := update{operation: "put outside", table: s.tables.Executions, key: executionKey(e.Ref, e.Key),
 		condition: "attribute_not_exists(pk)",
 		set: "SET #schema = :schema, #status = :scheduled, attempt = :zero, epoch = :epoch, revision = :revision, #pool = :pool, #type = :type, target = :target, reason = :reason, " +
 			"actor = :actor, created_at = :created, available_at = :available, fencing_token = :base, timeline = :entries, " +
-			"wake_at = :wake, wake_shard = :shard, wake_version = :one, " + TTLAttribute + " = :expires" + own,
+			"wake_at = :wake, wake_shard = :shard, wake_version = :one, " + TTLAttribute + " = :expires" + set,
 		names: map[string]string{"#status": "status", "#schema": "schema", "#pool": "pool", "#type": "type"},
 		values: item{":zero": number(0), ":epoch": number(e.Epoch), ":scheduled": text(string(job.Scheduled)), ":schema": number(job.Schema),
 			":revision": number(int64(e.Revision)), ":pool": text(e.Pool), ":type": text(e.Type), ":target": text(e.Target), ":reason": text(string(e.Reason)), ":actor": text(e.Actor),
 			":created": millis(e.CreatedAt), ":available": millis(e.AvailableAt), ":base": number(max(job.RestoreBase(s.options.RestoreEpoch), e.FencingToken)),
 			":entries": list(entries...), ":wake": millis(e.Wake.At), ":shard": shard, ":one": number(1),
 			":expires": seconds(s.farExpiry(latest(e.ScheduledAt, e.AvailableAt)))}}
-	maps.Copy(u.values, reference)
+	maps.Copy(u.values, values)
 	return u, nil
+}
+
+// given is what only some executions are given at their beginning: a payload of their
+// own, and what they repeat.
+func given(e *job.Execution) (set string, values item) {
+	values = item{}
+	note := func(attribute, placeholder string, value types.AttributeValue) {
+		set += ", " + attribute + " = " + placeholder
+		values[placeholder] = value
+	}
+	if e.PayloadRef != "" {
+		note("payload_ref", ":payload_ref", text(e.PayloadRef))
+	}
+	if e.ReplayOf != "" {
+		note("replay_of", ":replay_of", text(e.ReplayOf))
+	}
+	if e.ReplayedFrom != "" {
+		note("replayed_from", ":replayed_from", text(e.ReplayedFrom))
+	}
+	if e.FromScratch {
+		note("from_scratch", ":scratch", number(1))
+	}
+	if !e.Covers.IsZero() {
+		note("covers", ":covers", seconds(e.Covers))
+	}
+	return set, values
 }
 
 // PutRange records one disposition for a range of scheduled times. A record

@@ -25,20 +25,6 @@ func (s *Store) PutReplay(ctx context.Context, of, e *job.Execution, audit job.A
 	if err != nil {
 		return false, err
 	}
-	u.set += ", replay_of = :replay_of"
-	u.values[":replay_of"] = text(e.ReplayOf)
-	if e.ReplayedFrom != "" {
-		u.set += ", replayed_from = :replayed_from"
-		u.values[":replayed_from"] = text(e.ReplayedFrom)
-	}
-	if e.FromScratch {
-		u.set += ", from_scratch = :scratch"
-		u.values[":scratch"] = number(1)
-	}
-	if !e.Covers.IsZero() {
-		u.set += ", covers = :covers"
-		u.values[":covers"] = seconds(e.Covers)
-	}
 	link := update{set: "ADD replayed_by :replay", names: map[string]string{"#status": "status"},
 		condition: "#status IN (:failed, :dead) AND attribute_not_exists(replayed_by)",
 		values: item{":failed": text(string(job.Failed)), ":dead": text(string(job.Dead)),
