@@ -2,29 +2,19 @@ package main
 
 import (
 	"net"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/belfry-scheduler/belfry/pkg/assemble"
-	"github.com/belfry-scheduler/belfry/pkg/localaws"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/localawstest"
 )
 
 // backend serves AWS on a socket, and points the SDK's environment to it.
 func backend(t *testing.T) *assemble.Belfry {
 	t.Helper()
-	local, err := localaws.New(localaws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(local)
-	t.Cleanup(func() { _ = local.Close(); server.Close() })
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local",
-		"AWS_SECRET_ACCESS_KEY": "local", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"} {
-		t.Setenv(name, value)
-	}
+	local := localawstest.Serve(t)
 	clients := assemble.Clients{DynamoDB: dynamodb.NewFromConfig(local.Config()), SQS: sqs.NewFromConfig(local.Config())}
 	b := assemble.New(clients, assemble.Settings{})
 	if err := b.Ensure(t.Context(), clients); err != nil {

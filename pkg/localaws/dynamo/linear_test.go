@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws/dynamo"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/localawstest"
 )
 
 // call is one operation on the cell of one item: a strong read, or a write on
@@ -33,19 +34,8 @@ type result struct {
 
 // cell is the specification: an item is a compare-and-set register.
 var cell = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		byKey := map[string][]porcupine.Operation{}
-		for _, operation := range history {
-			key := operation.Input.(call).key
-			byKey[key] = append(byKey[key], operation)
-		}
-		parts := make([][]porcupine.Operation, 0, len(byKey))
-		for _, part := range byKey {
-			parts = append(parts, part)
-		}
-		return parts
-	},
-	Init: func() any { return 0 },
+	Partition: localawstest.ByKey(func(c call) string { return c.key }),
+	Init:      func() any { return 0 },
 	Step: func(state, input, output any) (bool, any) {
 		value, in, out := state.(int), input.(call), output.(result)
 		switch {
@@ -84,31 +74,8 @@ func (b bundle) perform(c call) (result, error) {
 	return result{done: err == nil}, nil
 }
 
-// history runs workers side by side and notes when each call began and ended.
-func (b bundle) history(workers, calls int) (all []porcupine.Operation) {
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	start := time.Now()
-	for worker := range workers {
-		group.Go(func() {
-			random := rand.New(rand.NewPCG(1, uint64(worker)))
-			for range calls {
-				c := call{key: strconv.Itoa(random.IntN(2)), write: random.IntN(3) > 0, expected: random.IntN(4), next: 1 + random.IntN(3)}
-				began := time.Since(start)
-				r, err := b.perform(c)
-				ended := time.Since(start)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				mu.Lock()
-				all = append(all, porcupine.Operation{ClientId: worker, Input: c, Call: int64(began), Output: r, Return: int64(ended)})
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	return all
+func anyCall(random *rand.Rand) call {
+	return call{key: strconv.Itoa(random.IntN(2)), write: random.IntN(3) > 0, expected: random.IntN(4), next: 1 + random.IntN(3)}
 }
 
 func TestConditionalUpdatesOfOneItemAreLinearizable(t *testing.T) {
@@ -116,7 +83,7 @@ func TestConditionalUpdatesOfOneItemAreLinearizable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t, engine, dynamo.Options{})
 			b.createJobs("KEYS_ONLY")
-			history := b.history(8, 60)
+			history := localawstest.History(t, 8, 60, anyCall, b.perform)
 			done := 0
 			for _, operation := range history {
 				if operation.Output.(result).done {

@@ -1,11 +1,9 @@
 package s3_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -13,13 +11,11 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/localawstest"
 )
 
-// victimDir names the directory of a child process that is to be killed.
-const victimDir = "BELFRY_TEST_VICTIM_DIR"
-
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(victimDir); dir != "" {
+	if dir := os.Getenv(localawstest.VictimDir); dir != "" {
 		fmt.Fprintln(os.Stderr, playVictim(dir))
 		os.Exit(1)
 	}
@@ -61,26 +57,10 @@ func contentOf(n int) string { return strings.Repeat(fmt.Sprintf("%08d", n), 200
 // no half of an object.
 func TestWhatWasAnsweredSurvivesKill(t *testing.T) {
 	dir, said := t.TempDir(), map[string]string{}
-	victim := exec.CommandContext(t.Context(), os.Args[0])
-	victim.Env, victim.Stderr = append(os.Environ(), victimDir+"="+dir), os.Stderr
-	out, err := victim.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for n := 0; lines.Scan(); n++ {
-		if n == 60 {
-			if err := victim.Process.Kill(); err != nil { // what it said meanwhile is still read
-				t.Fatal(err)
-			}
-		}
-		key, what, _ := strings.Cut(lines.Text(), " ")
+	localawstest.Kill(t, dir, 60, func(line string) {
+		key, what, _ := strings.Cut(line, " ")
 		said[key] = what
-	}
-	_ = victim.Wait()
+	})
 	if len(said) != 5 {
 		t.Fatalf("the victim did too little: %v", said)
 	}

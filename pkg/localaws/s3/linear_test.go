@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/localawstest"
 )
 
 type kind int
@@ -43,19 +43,8 @@ type result struct{ content, code string }
 
 // cell is the specification: an object is a register with compare-and-set.
 var cell = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		byKey := map[string][]porcupine.Operation{}
-		for _, operation := range history {
-			key := operation.Input.(call).key
-			byKey[key] = append(byKey[key], operation)
-		}
-		parts := make([][]porcupine.Operation, 0, len(byKey))
-		for _, part := range byKey {
-			parts = append(parts, part)
-		}
-		return parts
-	},
-	Init: func() any { return absent },
+	Partition: localawstest.ByKey(func(c call) string { return c.key }),
+	Init:      func() any { return absent },
 	Step: func(state, input, output any) (bool, any) {
 		content, in, out := state.(string), input.(call), output.(result)
 		if in.kind == reading {
@@ -123,36 +112,9 @@ func anyCall(random *rand.Rand) call {
 	return c
 }
 
-// history runs workers side by side and notes when each call began and ended.
-func (b *bench) history(workers, calls int) (all []porcupine.Operation) {
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	start := time.Now()
-	for worker := range workers {
-		group.Go(func() {
-			random := rand.New(rand.NewPCG(1, uint64(worker)))
-			for range calls {
-				c := anyCall(random)
-				began := time.Since(start)
-				r, err := b.perform(c)
-				ended := time.Since(start)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				mu.Lock()
-				all = append(all, porcupine.Operation{ClientId: worker, Input: c, Call: int64(began), Output: r, Return: int64(ended)})
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	return all
-}
-
 func TestConditionalWritesOfOneObjectAreLinearizable(t *testing.T) {
 	onEngines(t, func(t *testing.T, options localaws.Options) {
-		history := setup(t, options).history(8, 60)
+		history := localawstest.History(t, 8, 60, anyCall, setup(t, options).perform)
 		done := map[kind]int{}
 		for _, operation := range history {
 			if operation.Output.(result).code == "" {

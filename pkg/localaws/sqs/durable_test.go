@@ -1,12 +1,10 @@
 package sqs_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -17,14 +15,12 @@ import (
 
 	"github.com/belfry-scheduler/belfry/pkg/localaws"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/kv"
+	"github.com/belfry-scheduler/belfry/pkg/localaws/localawstest"
 	"github.com/belfry-scheduler/belfry/pkg/localaws/sqs"
 )
 
-// victimDir names the directory of a child process that is to be killed.
-const victimDir = "BELFRY_TEST_VICTIM_DIR"
-
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(victimDir); dir != "" {
+	if dir := os.Getenv(localawstest.VictimDir); dir != "" {
 		fmt.Fprintln(os.Stderr, playVictim(dir))
 		os.Exit(1)
 	}
@@ -69,27 +65,10 @@ func playVictim(dir string) error {
 func TestWhatWasAnsweredSurvivesKill(t *testing.T) {
 	dir := t.TempDir()
 	state := make(map[string]string) // message id to the last thing said of it
-	victim := exec.Command(os.Args[0])
-	victim.Env = append(os.Environ(), victimDir+"="+dir)
-	victim.Stderr = os.Stderr
-	out, err := victim.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for n := 0; lines.Scan(); n++ {
-		if n == 120 {
-			if err := victim.Process.Kill(); err != nil { // what it said meanwhile is still read
-				t.Fatal(err)
-			}
-		}
-		verb, id, _ := strings.Cut(lines.Text(), " ")
+	localawstest.Kill(t, dir, 120, func(line string) {
+		verb, id, _ := strings.Cut(line, " ")
 		state[id] = verb
-	}
-	_ = victim.Wait()
+	})
 	want := make(map[string]int)
 	for _, verb := range state {
 		want[verb]++
